@@ -25,11 +25,13 @@ struct ClientNetwork: Hashable, Sendable {
     }
 }
 
-/// Where a client is.
+/// Who asks.
 struct Client: Hashable, Sendable {
     /// Its address without the port, for a log; empty if it has left already.
     let address: String
     let network: ClientNetwork
+    /// Whether it may be a web page of another origin, in a browser in which the panel may be open, too.
+    var mayBeForeignPage = false
 
     init(_ address: SocketAddress?) {
         self.address = address?.ipAddress ?? ""

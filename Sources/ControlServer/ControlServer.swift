@@ -1,3 +1,4 @@
+internal import Essentials
 package import Gateway
 internal import Glibc
 internal import Hummingbird
@@ -13,45 +14,60 @@ internal import Synchronization
 /// It starts before the gateway, so that a port in use is reported before anything is sent to a device. Until
 /// ``serve(_:)`` it answers that the gateway is starting.
 package final class ControlServer: Sendable {
-    private let services: ServiceGroup
-    private let running: Task<Void, any Error>
+    private let listener: Listener<Running>
     private let serving: Serving
 
-    private init(services: ServiceGroup, running: Task<Void, any Error>, serving: Serving) {
-        self.services = services
-        self.running = running
+    private struct Running: Sendable {
+        let services: ServiceGroup
+        let task: Task<Void, any Error>
+    }
+
+    private init(_ listener: Listener<Running>, serving: Serving) {
+        self.listener = listener
         self.serving = serving
     }
 
-    /// Starts listening at an address.
+    /// Starts listening at an address, or waits for it if this machine does not have it yet.
     ///
     /// - Parameters:
     ///   - address: any but a loopback address should have a token.
     ///   - token: what every request must show, if anything.
     ///   - log: receives later problems.
-    /// - Returns: the server, once connections are accepted.
+    /// - Returns: the server, once connections are accepted, or the address is waited for.
     /// - Throws: when the address cannot be used, with the fix.
     package static func listening(
         at address: HTTPAddress, token: BearerToken?, log: Logger
     ) async throws(ListenError) -> ControlServer {
         let serving = Serving()
-        var log = log
-        log.logLevel = max(log.logLevel, .info)  // below are the libraries' own comings and goings
+        var quieter = log
+        quieter.logLevel = max(log.logLevel, .info)  // below are the libraries' own comings and goings
+        let listener = try await Listener { [quieter] () async throws(ListenError) in
+            try await running(at: address, token: token, serving: serving, log: quieter)
+        }
+        return ControlServer(listener, serving: serving)
+    }
+
+    private static func running(
+        at address: HTTPAddress, token: BearerToken?, serving: Serving, log: Logger
+    ) async throws(ListenError) -> Running {
         let (started, start) = AsyncStream<Void>.makeStream()
         let application = application(at: address, token: token, serving: serving, log: log) { start.yield() }
         let services = ServiceGroup(configuration: ServiceGroupConfiguration(services: [application], logger: log))
-        let running = Task {
+        let task = Task {
             defer { start.finish() }
             try await services.run()
         }
-        for await _ in started { return ControlServer(services: services, running: running, serving: serving) }
-        switch await running.result {
-        case .success: throw ListenError(address: address, code: ECANCELED)
-        case .failure(let error): throw ListenError(address: address, code: (error as? IOError)?.errnoCode ?? EINVAL)
+        for await _ in started { return Running(services: services, task: task) }
+        switch await task.result {
+        case .success: throw ListenError(address, code: ECANCELED, .tcp)
+        case .failure(let error): throw ListenError(address, code: (error as? IOError)?.errnoCode ?? EINVAL, .tcp)
         }
     }
 
-    /// The port that was bound.
+    /// Why it does not listen yet; nil once it does.
+    package var trouble: ListenError? { listener.trouble }
+
+    /// The port that was bound; 0 before.
     package var port: Int { serving.port }
 
     /// Most descriptors that a server opens: three for each of its threads, plus its connections.
@@ -69,8 +85,9 @@ package final class ControlServer: Sendable {
 
     /// Stops accepting requests, answers open ones, and closes all connections; takes at most 250 ms.
     package func stop() async {
-        await services.triggerGracefulShutdown()
-        _ = await running.result
+        guard let running = await listener.stop() else { return }
+        await running.services.triggerGracefulShutdown()
+        _ = await running.task.result
     }
 
     /// The server as a value of the HTTP library.
@@ -116,23 +133,5 @@ final class Serving: Sendable {
     func listening() throws(RequestError) -> ListeningRoom {
         guard let room = room.withLock(\.self) else { throw .starting }
         return room
-    }
-}
-
-/// Why an address could not be used, with the fix.
-package struct ListenError: Error, Hashable, Sendable, CustomStringConvertible {
-    package var address: HTTPAddress
-    /// The value of errno.
-    package var code: Int32
-    /// How to fix it.
-    package var advice = "choose another address with --http ADDRESS:PORT, or use none with --no-http"
-
-    package var description: String {
-        switch code {
-        case EADDRINUSE: "\(address) is taken by another program; \(advice)"
-        case EADDRNOTAVAIL: "\(address) is not an address of this machine; \(advice)"
-        case EACCES: "this user may not use \(address); \(advice)"
-        default: "\(address): \(String(cString: strerror(code))); \(advice)"
-        }
     }
 }

@@ -9,12 +9,12 @@ package struct OSCError: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension OSCMessage {
-    /// The command that this message means.
+    /// The command that this message means; a slash at the end of the address changes nothing.
     ///
     /// - Returns: nil for the release of a button, which many controllers send as 0.
     /// - Throws: when no command has that address, or the values are wrong.
     package func command() throws(OSCError) -> Command? {
-        switch address {
+        switch address.count > 1 && address.hasSuffix("/") ? String(address.dropLast()) : address {
         case "/tactus/play": isPressed ? .setPlaying(true) : nil
         case "/tactus/stop": isPressed ? .setPlaying(false) : nil
         case "/tactus/toggle-play": isPressed ? .togglePlaying : nil
@@ -24,9 +24,9 @@ extension OSCMessage {
         case "/tactus/double-tempo": isPressed ? .scaleTempo(by: 2) : nil
         case "/tactus/undo": isPressed ? .undo : nil
         case "/tactus/toggle-link": isPressed ? .toggleLink : nil
-        case "/tactus/realign": isPressed ? .realign(output: output(0), .atBar) : nil
-        case "/tactus/link": .enableLink(try number(in: -1...1, "1 or 0") != 0)
-        case "/tactus/start-stop-sync": .enableStartStopSync(try number(in: -1...1, "1 or 0") != 0)
+        case "/tactus/realign": output(0) != nil || isPressed ? .realign(output: output(0), .atBar) : nil
+        case "/tactus/link": .enableLink(try isOn())
+        case "/tactus/start-stop-sync": .enableStartStopSync(try isOn())
         case "/tactus/tempo":
             .setTempo(Tempo(beatsPerMinute: try number(in: Tempo.allowed, "a number from 20 to 999")))
         case "/tactus/quantum": .setQuantum(Beats(try number(in: 0...64, "a number from 0 to 64")))
@@ -42,7 +42,7 @@ extension OSCMessage {
     /// The address, shortened for a log; not in characters, since one of those may be of any length.
     private var name: String { String(address.unicodeScalars.prefix(60)) }
 
-    private var isPressed: Bool { arguments.first != .number(0) }
+    private var isPressed: Bool { number != 0 }
 
     /// The ID or name of an output, if given.
     private func output(_ index: Int) -> String? {
@@ -50,11 +50,28 @@ extension OSCMessage {
         return text
     }
 
-    private func number(in range: ClosedRange<Double>, _ wanted: String) throws(OSCError) -> Double {
-        guard case .number(let value) = arguments.first, range.contains(value) else {
-            throw OSCError(description: "\(name) takes \(wanted)")
+    /// The first value as a number, which some senders write as a text; nil if it is none.
+    private var number: Double? {
+        switch arguments.first {
+        case .number(let value): value
+        case .text(let text): text.isEmpty ? nil : Double(text)
+        case .other, nil: nil
         }
-        return value
+    }
+
+    private func number(in range: ClosedRange<Double>, _ wanted: String) throws(OSCError) -> Double {
+        guard let number, range.contains(number) else { throw OSCError(description: "\(name) takes \(wanted)") }
+        return number
+    }
+
+    /// A switch: any number but 0 turns it on, as controllers send 1 or 127.
+    private func isOn() throws(OSCError) -> Bool {
+        if let number, number.isFinite { return number != 0 }
+        switch arguments.first {
+        case .text("on"), .text("true"): return true
+        case .text("off"), .text("false"): return false
+        default: throw OSCError(description: "\(name) takes 1 or 0")
+        }
     }
 
     /// A step of the tempo; nil when a button is released, which sends 0.

@@ -1,3 +1,4 @@
+internal import Essentials
 package import Gateway
 package import Logging
 internal import NIOCore
@@ -7,44 +8,56 @@ internal import Synchronization
 
 /// Receives commands by Open Sound Control over UDP; never answers.
 package final class OSCServer: Sendable {
-    private let channel: any Channel
+    private let listener: Listener<any Channel>
     private let serving: Serving
 
-    private init(_ channel: any Channel, serving: Serving) {
-        self.channel = channel
+    private init(_ listener: Listener<any Channel>, serving: Serving) {
+        self.listener = listener
         self.serving = serving
     }
 
-    /// Starts listening at an address; messages before ``serve(_:)`` are ignored.
+    /// Starts listening at an address, or waits for it if this machine does not have it yet; messages before
+    /// ``serve(_:)`` are ignored.
     ///
     /// - Parameters:
     ///   - address: anyone who can reach it can give commands, since the protocol has no secrets.
     ///   - log: receives invalid and refused messages.
-    /// - Returns: the server, once it listens.
+    /// - Returns: the server, once it listens, or the address is waited for.
     /// - Throws: when the address cannot be used.
     package static func listening(at address: HTTPAddress, log: Logger) async throws(ListenError) -> OSCServer {
         let serving = Serving()
+        let listener = try await Listener { () async throws(ListenError) in
+            try await channel(at: address, serving: serving, log: log)
+        }
+        return OSCServer(listener, serving: serving)
+    }
+
+    private static func channel(
+        at address: HTTPAddress, serving: Serving, log: Logger
+    ) async throws(ListenError) -> any Channel {
         do {
-            let channel = try await DatagramBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+            return try await DatagramBootstrap(group: .singletonMultiThreadedEventLoopGroup)
                 .channelInitializer { channel in
                     channel.eventLoop.makeCompletedFuture {
                         try channel.pipeline.syncOperations.addHandler(OSCHandler(serving: serving, log: log))
                     }
                 }
                 .bind(host: address.host, port: address.port).get()
-            return OSCServer(channel, serving: serving)
         } catch {
-            throw ListenError(
-                address: address, code: (error as? IOError)?.errnoCode ?? EINVAL,
-                advice: "choose another address or port under 'osc' in the configuration")
+            var failure = ListenError(address, code: (error as? IOError)?.errnoCode ?? EINVAL, .udp)
+            failure.advice = "choose another address or port under 'osc' in the configuration"
+            throw failure
         }
     }
+
+    /// Why it does not listen yet; nil once it does.
+    package var trouble: ListenError? { listener.trouble }
 
     /// Sets the gateway that commands are for.
     package func serve(_ gateway: Gateway) { serving.start(gateway) }
 
     /// Stops receiving commands.
-    package func stop() async { try? await channel.close() }
+    package func stop() async { try? await listener.stop()?.close() }
 }
 
 /// Turns datagrams into commands.
@@ -63,10 +76,9 @@ private final class OSCHandler: ChannelInboundHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard let gateway = try? serving.running() else { return }
-        guard let messages = OSCMessage.messages(in: unwrapInboundIn(data).data.readableBytesView) else {
-            return complaints.note("a message came that is not Open Sound Control", log)
-        }
-        for message in messages {
+        let packet = OSCPacket(unwrapInboundIn(data).data.readableBytesView)
+        if packet.isDamaged { complaints.note("a message came that is not Open Sound Control", log) }
+        for message in packet.messages {
             do throws(OSCError) {
                 guard let command = try message.command() else { continue }
                 gateway.submit(command) { [complaints, log] in complaints.note($0.description, log) }

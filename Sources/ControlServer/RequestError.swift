@@ -37,6 +37,10 @@ struct RequestError: Error, HTTPResponseError {
             status: .forbidden, code: "foreign", message: "the request's \(header) names another server than this one")
     }
 
+    static let otherSite = RequestError(
+        status: .forbidden, code: "foreign",
+        message: "the request comes from a web page of another site; a server with a token answers those that have it")
+
     static func methodNotAllowed(_ served: [HTTPRequest.Method]) -> RequestError {
         let names = served.flatMap { $0 == .get ? ["GET", "HEAD"] : [$0.rawValue] }.joined(separator: ", ")
         return RequestError(

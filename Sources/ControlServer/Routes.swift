@@ -27,13 +27,25 @@ func routes(
 ) -> Router<ClientContext> {
     let router = Router(context: ClientContext.self, options: .autoGenerateHeadEndpoints)
     router.add(middleware: ErrorsAsJSON())
-    router.add(middleware: OwnOriginOnly(address: address, serving: serving))
+    router.add(middleware: OneHost())
+    let names = OwnNames(address: address, serving: serving)
+    if token == nil { router.add(middleware: OwnOriginOnly(names: names)) }
     // The page itself contains no secrets; it requests its data with the token. Browsers ask for the others without it.
     router.serve("/", .get) { _, _ in Panel.response() }
     router.serve("/manifest.webmanifest", .get) { _, _ in Panel.manifest() }
     router.serve("/icon.svg", .get) { _, _ in Panel.icon() }
     router.serve("/icon.png", .get) { _, _ in Panel.bitmap() }
-    if let token { router.add(middleware: TokenRequired(token: token, log: log)) }
+    if let token {
+        // A page of any origin must show it as everybody else. Its browser asks first, without the token, whether it may.
+        router.add(
+            middleware: CORSMiddleware(
+                allowOrigin: .all, allowHeaders: [.authorization, .contentType],
+                allowMethods: [.get, .post, .patch, .delete], maxAge: .hours(24)))
+        router.add(middleware: ErrorsAsJSON())
+        router.add(middleware: TokenRequired(token: token, names: names, log: log))
+    } else {
+        router.add(middleware: SameSiteOnly())
+    }
     router.addReports(of: serving)
     router.addCommands(to: serving)
     router.addListening(of: serving)

@@ -5,7 +5,8 @@
 ///
 /// Since a client can have any number of IPv6 addresses, those with the same prefix count as one. In a local network
 /// others have that prefix, too. So that nobody who guesses keeps them out, an address that has shown the right token
-/// counts for itself from then on.
+/// counts for itself from then on. Web pages of other origins are counted apart, so that none of them closes the panel
+/// that is open in the same browser.
 struct WrongTokens {
     /// Wrong tokens that a client may try at once.
     static let atOnce = 10.0
@@ -27,7 +28,7 @@ struct WrongTokens {
 
     /// Whose wrong tokens are counted together.
     private enum Key: Hashable {
-        case network(ClientNetwork)
+        case network(ClientNetwork, mayBeForeignPage: Bool)
         case trusted(Client)
     }
 
@@ -64,7 +65,7 @@ struct WrongTokens {
         _ shown: String, from client: Client, by token: BearerToken, at now: ContinuousClock.Instant
     ) -> (verdict: Verdict, logged: Int?) {
         let isTrusted = trusted.contains(client)
-        let key = isTrusted ? Key.trusted(client) : .network(client.network)
+        let key = isTrusted ? Key.trusted(client) : .network(client.network, mayBeForeignPage: client.mayBeForeignPage)
         var record = records[key] ?? Record(last: now)
         let seconds = (now - record.last) / .seconds(1)
         let tries = min(Self.atOnce, record.tries + seconds)

@@ -18,6 +18,7 @@ package final class Gateway: Sendable {
     private let output: OutputThread
     private let thread: RealTimeThread
     private let keeper: StateKeeper?
+    private let others: @Sendable () -> [Status.Warning]
     private let outputThread: RealTimeThread
     private let priorityWanted: Int
     private let request: Mutex<RealTimeRight.Request>
@@ -35,15 +36,17 @@ package final class Gateway: Sendable {
     ///   - keeper: saves what the user sets, and returns what was saved; nil saves nothing.
     ///   - log: receives events, as constant texts with metadata.
     ///   - requester: asks others for the output thread's real-time scheduling if the kernel refuses it; nil asks nobody.
+    ///   - others: gives the warnings of those around it, for the status; any thread.
     ///   - reading: reads the configuration again, for ``reload()``.
     /// - Throws: if a thread or a descriptor cannot be created.
     package init(
         _ configuration: GatewayConfiguration, keeper: StateKeeper? = nil, log: Logger,
-        requester: RealTimeRequester? = nil,
+        requester: RealTimeRequester? = nil, others: @escaping @Sendable () -> [Status.Warning] = { [] },
         reading: (@Sendable () throws(Mistakes) -> LiveConfiguration)? = nil
     ) throws(SystemCallError) {
         self.reading = Mutex(reading ?? { configuration.live })
         self.keeper = keeper
+        self.others = others
         let mailbox = try Mailbox<GatewayExchange.Message>(capacity: 1024)
         var clients = SequencerClients(configuration)
         // Receiving a Start promptly matters as much as answering a ping, but the output thread comes first: where it
@@ -131,7 +134,7 @@ package final class Gateway: Sendable {
     /// The present status.
     package func status() -> Status {
         var status = exchange.picture.status(at: .now(), counters: output, on: machine)
-        status.warnings += keeper?.warnings ?? []
+        status.warnings += (keeper?.warnings ?? []) + others()
         return status
     }
 

@@ -17,6 +17,8 @@ final class LinkLoop {
     private var failures: [LocalAddress: SystemCallError] = [:]
     /// Configured interfaces that have no address now.
     private var missing: [String] = []
+    /// Addresses that are too many.
+    private var leftOut: [LocalAddress] = []
     /// The engine's changes, with the time of day.
     private var changes: [DatedChange] = []
     private var sleepWatch = SleepWatch()
@@ -163,6 +165,7 @@ final class LinkLoop {
             interfaces.removeAll()
             failures.removeAll()
             missing.removeAll()
+            leftOut.removeAll()
             scanAt = nil
             publish()
         }
@@ -182,7 +185,10 @@ final class LinkLoop {
         if engine.changeLog.changes.last?.number != changes.last?.change.number {
             changes = DatedChange.dating(engine.changeLog.changes, after: changes, at: .now())
         }
-        exchange.publish(LinkState(engine, failures: failures + absences, changes: changes))
+        exchange.publish(
+            LinkState(
+                engine, failures: failures + absences, leftOut: leftOut.map { "\($0.name): \($0.address)" },
+                changes: changes))
     }
 }
 
@@ -192,7 +198,9 @@ extension LinkLoop {
     private func scan(at now: HostTime) {
         scannedAt = now
         scanAt = now.advanced(byMicroseconds: Self.scanPeriod)
-        guard let present = LocalAddress.scan(onlyNamed: interfaceNames) else { return }
+        guard let addresses = LocalAddresses.scan(onlyNamed: interfaceNames) else { return }
+        let present = addresses.used
+        leftOut = addresses.leftOut
         failures = failures.filter { present.contains($0.key) }
         missing = interfaceNames.filter { name in !present.contains { $0.name == name } }
         for gone in interfaces.filter({ !present.contains($0.address) }) {

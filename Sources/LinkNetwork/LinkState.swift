@@ -31,6 +31,8 @@ public struct LinkState: Hashable, Sendable {
     public var interfaces: [String]
     /// Why interfaces cannot be used, one line each.
     public var failures: [String]
+    /// Local addresses that are not in use because there are too many, one line each.
+    public var leftOut: [String]
     /// Datagrams refused since the start: malformed ones, and those for which the peer tables had no room.
     public var refusedDatagrams: Int
     /// The address that announces more peers or sessions than the tables hold; nil while there is room.
@@ -38,6 +40,8 @@ public struct LinkState: Hashable, Sendable {
     /// If several do, it is the first whose entries were dropped, or "many addresses". The value stays for 30 s after
     /// the last entry was dropped.
     public var crowdingAddress: String?
+    /// Peers that are heard but cannot be measured, or cannot measure this peer; nil if there are none.
+    package var unreachable: Unreachable?
     /// Likely error of the measured session clock, in microseconds; nil in a session founded here.
     public var measurementErrorMicroseconds: Double?
     /// Sum of all corrections to the session's clock since the start, in microseconds; positive is later.
@@ -60,16 +64,20 @@ extension LinkState {
     /// - Parameters:
     ///   - engine: the engine.
     ///   - failures: why interfaces cannot be used, one line each.
+    ///   - leftOut: addresses that are too many, one line each.
     ///   - changes: the engine's changes with their times of day.
-    package init(_ engine: Engine, failures: [String] = [], changes: [DatedChange] = []) {
+    package init(
+        _ engine: Engine, failures: [String] = [], leftOut: [String] = [], changes: [DatedChange] = []
+    ) {
         self.init(
             sessionState: engine.sessionState, isEnabled: engine.isEnabled, isActive: engine.isActive,
             switchings: engine.switchings, edits: engine.edits,
             isStartStopSyncEnabled: engine.isStartStopSyncEnabled, peerCount: engine.peerCount,
             sessionID: engine.sessionID, interfaces: engine.interfaceAddresses.map(\.description),
-            failures: failures, refusedDatagrams: engine.refusedDatagrams,
+            failures: failures, leftOut: leftOut, refusedDatagrams: engine.refusedDatagrams,
             crowdingAddress: engine.crowd.map { $0.source?.description ?? "many addresses" },
-            measurementErrorMicroseconds: engine.measurementErrorMicroseconds, clockSteps: engine.clockSteps,
+            unreachable: engine.unreachable, measurementErrorMicroseconds: engine.measurementErrorMicroseconds,
+            clockSteps: engine.clockSteps,
             changes: changes)
     }
 }

@@ -5,8 +5,9 @@ package import RealTime
 
 /// Listens for Link peers on this host's networks for a short time, without joining them.
 ///
-/// It sends only one datagram per network, a probe to Link's group and port. The probe never leaves this host, and Link
-/// peers ignore it. If it comes back, this host's firewall lets traffic to the group through.
+/// It sends one datagram per network to Link's group and port, a probe. The probe never leaves this host, and Link peers
+/// ignore it. If it comes back, this host's firewall lets traffic to the group through. Peers of other hosts get pings, as
+/// from anybody who measures their clock: whoever is heard and does not answer is in a network that carries only multicast.
 package struct LinkSurvey: Sendable {
     /// One local address.
     package struct Network: Hashable, Sendable {
@@ -28,6 +29,10 @@ package struct LinkSurvey: Sendable {
         package var source: IPAddress
         /// The interfaces on which it was heard.
         package var interfaces: Set<String>
+        /// Whether it has answered a ping; nil if it got none, because it is on this host or does not say where to ask.
+        package var answers: Bool?
+        /// Where to ask.
+        fileprivate var endpoint: Endpoint?
     }
 
     package private(set) var networks: [Network]
@@ -48,7 +53,7 @@ package struct LinkSurvey: Sendable {
     /// - Parameter milliseconds: how long to listen; a peer announces itself four times a second.
     package init(milliseconds: Int64) {
         // Peers that use IPv6 use IPv4 as well.
-        let addresses = LocalAddress.scan(onlyNamed: [])?.filter { !$0.isIPv6 } ?? []
+        let addresses = LocalAddresses.scan(onlyNamed: [])?.used.filter { !$0.isIPv6 } ?? []
         var sockets: [(index: Int, socket: SurveySocket)] = []
         networks = addresses.map {
             Network(name: $0.name, address: $0.address, hearsItself: nil, trouble: nil)
@@ -67,9 +72,13 @@ package struct LinkSurvey: Sendable {
         while true {
             let left = (end.nanoseconds - MonotonicTime.now().nanoseconds) / 1_000_000
             guard left > 0 else { break }
-            var pollers = sockets.map { pollfd(fd: $0.socket.group.descriptor, events: Int16(POLLIN), revents: 0) }
+            var pollers = sockets.flatMap { [$0.socket.group.descriptor, $0.socket.sender.descriptor] }
+                .map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
             guard poll(&pollers, nfds_t(pollers.count), Int32(left)) > 0 else { continue }
-            for (entry, poller) in zip(sockets, pollers) where poller.revents != 0 { take(entry.socket, entry.index) }
+            for (number, entry) in sockets.enumerated() {
+                if pollers[2 * number].revents != 0 { take(entry.socket, entry.index) }
+                if pollers[2 * number + 1].revents != 0 { takePongs(entry.socket) }
+            }
         }
         peers.sort { $0.node < $1.node }
     }
@@ -82,7 +91,28 @@ package struct LinkSurvey: Sendable {
                 networks[index].hearsItself = true
             } else {
                 heard(bytes, from: source.address, on: networks[index].name)
+                ping(source.address, through: socket)
             }
+        }
+    }
+
+    /// Asks the peers at an address that have not answered yet, each time that one of them is heard.
+    private mutating func ping(_ source: IPAddress, through socket: SurveySocket) {
+        guard !networks.contains(where: { $0.address == source }) else { return }
+        for index in peers.indices where peers[index].source == source && peers[index].answers != true {
+            // Nowhere else: anybody could name another machine.
+            guard let endpoint = peers[index].endpoint, endpoint.address == source else { continue }
+            peers[index].answers = false
+            _ = socket.sender.send(MeasurementMessage.ping(hostTime: .now()), to: endpoint)
+        }
+    }
+
+    /// Notes who has answered.
+    private mutating func takePongs(_ socket: SurveySocket) {
+        for _ in 0..<64 {
+            guard case .datagram(let bytes, let source) = socket.sender.receive() else { return }
+            guard case .pong? = try? MeasurementMessage(bytes) else { continue }
+            for index in peers.indices where peers[index].endpoint == source { peers[index].answers = true }
         }
     }
 
@@ -95,11 +125,12 @@ package struct LinkSurvey: Sendable {
             peers[index].session = announcement.session
             peers[index].tempo = announcement.timeline.tempo
             peers[index].interfaces.insert(interface)
+            if source == peers[index].source { peers[index].endpoint = announcement.measurementEndpoint }
         } else if peers.count < Self.mostPeers {
             peers.append(
                 Peer(
                     node: node, session: announcement.session, tempo: announcement.timeline.tempo, source: source,
-                    interfaces: [interface]))
+                    interfaces: [interface], answers: nil, endpoint: announcement.measurementEndpoint))
         }
     }
 }
@@ -107,7 +138,7 @@ package struct LinkSurvey: Sendable {
 /// The sockets for one address; a class because it owns descriptors and is kept in an array.
 private final class SurveySocket {
     let group: UDPSocket
-    private let sender: UDPSocket
+    let sender: UDPSocket
     private let groupEndpoint: Endpoint
     /// The bytes sent.
     ///

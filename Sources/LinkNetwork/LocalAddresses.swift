@@ -12,19 +12,83 @@ package struct LocalAddress: Hashable, Sendable {
     var index: UInt32
 
     /// Most addresses used.
-    ///
-    /// Keeps hundreds of virtual interfaces from using up all file descriptors.
-    private static let limit = 32
+    package static let most = 32
 
-    /// The addresses in use now: loopback, other IPv4, then IPv6, each in numerical order.
+    /// How many descriptors a peer opens on the addresses in use now.
+    package static func descriptorsNeeded(onlyNamed names: [String]) -> Int {
+        3 * (LocalAddresses.scan(onlyNamed: names)?.used.count ?? most)
+    }
+
+    /// Whether this is an IPv4 loopback address.
+    var isLoopback: Bool { if case .v4(let bits) = address { bits >> 24 == 127 } else { false } }
+
+    var isIPv6: Bool { if case .v6 = address { true } else { false } }
+}
+
+extension LocalAddress {
+    /// The address in an entry of the system's list; nil if it is neither IPv4 nor link-local IPv6.
+    fileprivate init?(_ entry: ifaddrs) {
+        guard let found = entry.ifa_addr else { return nil }
+        switch Int32(found.pointee.sa_family) {
+        case AF_INET:
+            address = found.withMemoryRebound(to: sockaddr_in.self, capacity: 1) {
+                .v4(UInt32(bigEndian: $0.pointee.sin_addr.s_addr))
+            }
+        case AF_INET6:
+            address = found.withMemoryRebound(to: sockaddr_in6.self, capacity: 1) { IPAddress($0.pointee.sin6_addr) }
+            guard case .v6(let high, _) = address, high >> 54 == 0xfe80 >> 6 else { return nil }
+        default: return nil
+        }
+        let label = String(cString: entry.ifa_name)
+        name = label.split(separator: ":").first.map(String.init) ?? label
+        index = if_nametoindex(name)
+    }
+}
+
+/// This machine's addresses that Link could use, and those of them that it uses.
+///
+/// Some machines have hundreds, on bridges that other programs make. They must not use up all file descriptors, nor keep
+/// out the network that the music is on.
+struct LocalAddresses: Sendable {
+    /// The addresses to use.
+    ///
+    /// If there are too many: a loopback address, those of interfaces that lead out of this
+    /// machine, then others; of each interface one before a second of any.
+    let used: [LocalAddress]
+    /// The rest, in the same order.
+    let leftOut: [LocalAddress]
+
+    /// - Parameters:
+    ///   - all: every usable address, once.
+    ///   - leadsOut: whether an interface, given by its name, leads out of this machine.
+    init(_ all: [LocalAddress], leadsOut: (String) -> Bool) {
+        guard all.count > LocalAddress.most else {
+            (used, leftOut) = (all, [])
+            return
+        }
+        let ranked = Dictionary(grouping: all, by: \.index).values.flatMap { interface in
+            let addresses = interface.sorted { $0.address < $1.address }
+            let isOut = !addresses[0].isLoopback && leadsOut(addresses[0].name)
+            return addresses.enumerated().map { number, address in
+                (
+                    rank: (address.isLoopback && number == 0 ? 0 : isOut ? 1 : 2, number, address.address),
+                    address: address
+                )
+            }
+        }
+        let sorted = ranked.sorted { $0.rank < $1.rank }.map(\.address)
+        (used, leftOut) = (Array(sorted.prefix(LocalAddress.most)), Array(sorted.dropFirst(LocalAddress.most)))
+    }
+
+    /// The addresses now.
     ///
     /// Loopback is always included, because other Link programs on this machine are found through it. An IPv6 address
     /// is included only if it is link-local and its interface also has an IPv4 address, as other peers do it.
     ///
     /// - Parameter names: the interfaces to use besides loopback; empty means all.
-    /// - Returns: one entry per address; if two interfaces have the same address, the first. Nil if the system call
-    ///   fails because descriptors or memory are short.
-    static func scan(onlyNamed names: [String]) -> [LocalAddress]? {
+    /// - Returns: if two interfaces have the same address, the first. Nil if the system call fails because descriptors or
+    ///   memory are short.
+    static func scan(onlyNamed names: [String]) -> LocalAddresses? {
         var first: UnsafeMutablePointer<ifaddrs>?
         guard getifaddrs(&first) == 0 else { return nil }
         defer { freeifaddrs(first) }
@@ -40,35 +104,33 @@ package struct LocalAddress: Hashable, Sendable {
         }
         let hasIPv4 = Set(found.filter { !$0.isIPv6 }.map(\.index))
         found.removeAll { $0.isIPv6 && !hasIPv4.contains($0.index) }
-        found.sort { $0.address < $1.address }
-        return Array((found.filter(\.isLoopback) + found.filter { !$0.isLoopback }).prefix(limit))
+        return LocalAddresses(found, leadsOut: leadsOut)
     }
 
-    /// How many descriptors a peer opens on the addresses in use now.
-    package static func descriptorsNeeded(onlyNamed names: [String]) -> Int {
-        3 * (scan(onlyNamed: names)?.count ?? limit)
+    /// Whether an interface is a device, or stands on one as a bridge or a VLAN does, or has the default route.
+    private static func leadsOut(_ name: String) -> Bool {
+        let folder = "/sys/class/net/\(name)"
+        return ["", "/lower_*", "/lower_*/lower_*"].contains { exists("\(folder)\($0)/device") }
+            || defaultRoutes.contains(name)
     }
 
-    /// Whether this is an IPv4 loopback address.
-    var isLoopback: Bool { if case .v4(let bits) = address { bits >> 24 == 127 } else { false } }
+    private static func exists(_ pattern: String) -> Bool {
+        var found = glob_t()
+        defer { globfree(&found) }
+        return glob(pattern, GLOB_NOSORT, nil, &found) == 0
+    }
 
-    var isIPv6: Bool { if case .v6 = address { true } else { false } }
-
-    /// The address in an entry of the system's list; nil if it is neither IPv4 nor link-local IPv6.
-    private init?(_ entry: ifaddrs) {
-        guard let found = entry.ifa_addr else { return nil }
-        switch Int32(found.pointee.sa_family) {
-        case AF_INET:
-            address = found.withMemoryRebound(to: sockaddr_in.self, capacity: 1) {
-                .v4(UInt32(bigEndian: $0.pointee.sin_addr.s_addr))
-            }
-        case AF_INET6:
-            address = found.withMemoryRebound(to: sockaddr_in6.self, capacity: 1) { IPAddress($0.pointee.sin6_addr) }
-            guard case .v6(let high, _) = address, high >> 54 == 0xfe80 >> 6 else { return nil }
-        default: return nil
+    /// The interfaces with a default route.
+    private static var defaultRoutes: [String] {
+        guard let file = fopen("/proc/net/route", "re") else { return [] }
+        defer { fclose(file) }
+        var names: [String] = []
+        var line = [CChar](repeating: 0, count: 256)
+        while fgets(&line, Int32(line.count), file) != nil {
+            let fields = String(decoding: line.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+                .split(whereSeparator: \.isWhitespace)
+            if fields.count > 1, fields[1] == "00000000" { names.append(String(fields[0])) }
         }
-        let label = String(cString: entry.ifa_name)
-        name = label.split(separator: ":").first.map(String.init) ?? label
-        index = if_nametoindex(name)
+        return names
     }
 }

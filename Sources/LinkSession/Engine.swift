@@ -78,6 +78,10 @@ package struct Engine: Sendable {
     /// Peers or sessions that are too many for the tables; nil while there is room for all.
     package internal(set) var crowd: Crowd?
 
+    /// Peers that are heard but cannot be measured, or cannot measure us; nil if there are none.
+    package internal(set) var unreachable: Unreachable?
+    var unanswered = UnansweredSessions()
+
     /// More peers or sessions than are remembered or measured.
     package struct Crowd: Hashable, Sendable {
         /// The address that announced the most when something was first displaced; nil while no address stands out.
@@ -158,6 +162,7 @@ package struct Engine: Sendable {
             interfaces.removeAll()
             measurements.removeAll()
             peers.removeAll()
+            unreachable = nil
             recountPeers(at: now)
         }
         return takeOutbox(at: now)
@@ -247,6 +252,7 @@ package struct Engine: Sendable {
         remeasureSession(at: now)
         correctClock(at: now)
         forgetCrowd(at: now)
+        if interfaces.contains(where: { $0.broadcastAt <= now }) { judgeReach(at: now) }
         changeLog.settle(at: now)
         for index in interfaces.indices where isStateNew || interfaces[index].broadcastAt <= now {
             broadcast(onInterfaceAt: index, at: now)

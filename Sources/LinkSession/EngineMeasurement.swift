@@ -77,6 +77,7 @@ extension Engine {
         }
         let times = trips.map { $0.sent.microseconds(to: $0.arrived) }.sorted()
         peers.noteAnswer(measurement.peer, roundTrip: times[times.count / 2])
+        unanswered.answered(measurement.session)
         if isOwn {
             measuredThrough = measurement.peer
             measuredAgain(burst, at: now)
@@ -167,6 +168,7 @@ extension Engine {
     /// kept; it is measured again later.
     private mutating func failed(_ measurement: Measurement, at now: HostTime) {
         if measurement.peer == measuredThrough { measuredThrough = nil }
+        noteSilence(measurement, at: now)
         peers.noteFailure(measurement.peer, at: now)
         let id = measurement.session
         guard id != session.id, !measurements.contains(where: { $0.session == id }),

@@ -21,54 +21,45 @@ package struct OSCMessage: Hashable, Sendable {
 }
 
 extension OSCMessage {
-    /// Most messages in one packet.
-    private static let most = 64
-    /// Deepest nesting of bundles.
-    private static let deepest = 4
-    /// The beginning of a bundle; a time tag follows.
-    private static let bundle = Array("#bundle\0".utf8)
-
-    /// Reads a packet: a message, or a bundle of several.
-    ///
-    /// Time tags are ignored: messages take effect on arrival.
-    ///
-    /// - Parameter packet: any bytes.
-    /// - Returns: the messages in order; nil if any part is not valid Open Sound Control, or exceeds the limits.
-    package static func messages(in packet: some Collection<UInt8>) -> [OSCMessage]? {
-        var messages: [OSCMessage] = []
-        return read(Array(packet), depth: 0, into: &messages) ? messages : nil
-    }
-
-    private static func read(_ packet: [UInt8], depth: Int, into messages: inout [OSCMessage]) -> Bool {
-        guard packet.starts(with: bundle) else {
-            guard messages.count < most, let message = message(in: packet) else { return false }
-            messages.append(message)
-            return true
-        }
-        guard depth < deepest, packet.count >= 16 else { return false }
-        var rest = packet[16...]
-        while !rest.isEmpty {
-            guard rest.count >= 4 else { return false }
-            let length = rest.prefix(4).reduce(0) { $0 << 8 | Int($1) }
-            rest = rest.dropFirst(4)
-            guard length > 0, length <= rest.count else { return false }
-            guard read(Array(rest.prefix(length)), depth: depth + 1, into: &messages) else { return false }
-            rest = rest.dropFirst(length)
-        }
-        return true
-    }
-
-    private static func message(in packet: [UInt8]) -> OSCMessage? {
+    /// Reads a message; nil if it is not valid Open Sound Control.
+    init?(_ packet: ArraySlice<UInt8>) {
         guard packet.first == UInt8(ascii: "/"), let end = packet.firstIndex(of: 0) else { return nil }
-        var bytes = packet
+        let address = String(decoding: packet[..<end], as: UTF8.self)
+        let rest = packet.dropFirst((end - packet.startIndex + 4) / 4 * 4)
+        guard rest.first == UInt8(ascii: ",") else {
+            guard let arguments = Argument.untyped(rest) else { return nil }
+            self.init(address, arguments)
+            return
+        }
+        var bytes = Array(packet)
         let read = bytes.withUnsafeMutableBytes { lo_message_deserialise($0.baseAddress, $0.count, nil) }
         guard let read else { return nil }
         defer { lo_message_free(read) }
         let (count, values) = (Int(lo_message_get_argc(read)), lo_message_get_argv(read))
         guard let types = lo_message_get_types(read) else { return nil }
-        return OSCMessage(
-            String(decoding: packet[..<end], as: UTF8.self),
-            (0..<count).map { Argument(type: types[$0], values?[$0]) })
+        self.init(address, (0..<count).map { Argument(type: types[$0], values?[$0]) })
+    }
+}
+
+extension OSCMessage.Argument {
+    /// The value of a message that does not say its type, as some senders leave that out; nil if it is not plain.
+    ///
+    /// Four bytes are a whole number below 2^23, which as a float would be none, or else a float.
+    fileprivate static func untyped(_ bytes: ArraySlice<UInt8>) -> [Self]? {
+        if bytes.isEmpty { return [] }
+        if bytes.count == 4 {
+            let bits = bytes.reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+            let (whole, float) = (Int32(bitPattern: bits), Float(bitPattern: bits))
+            if abs(Int(whole)) < 1 << 23 { return [.number(Double(whole))] }
+            if abs(float) < 0x1p23 { return [.number(Double(float))] }
+        }
+        let text = bytes.prefix { $0 != 0 }
+        let padding = bytes.count - text.count
+        guard (1...4).contains(padding), bytes.count % 4 == 0, !text.isEmpty,
+            bytes.suffix(padding).allSatisfy({ $0 == 0 }),
+            let text = String(validating: text, as: UTF8.self)
+        else { return nil }
+        return [.text(text)]
     }
 }
 

@@ -27,10 +27,12 @@ package struct HTTPClient: Hashable, Sendable {
 
     package struct Answer: Hashable, Sendable {
         package var status: Int
+        package var headers: HTTPFields
         package var body: String
 
-        package init(status: Int, body: String) {
+        package init(status: Int, headers: HTTPFields = [:], body: String) {
             self.status = status
+            self.headers = headers
             self.body = body
         }
     }
@@ -40,14 +42,14 @@ package struct HTTPClient: Hashable, Sendable {
     /// - Throws: an ``HTTPFailure`` when there is no answer, or one that is too long or takes too long.
     package func answer(to request: HTTPRequest, body: String? = nil) async throws -> Answer {
         try await exchange(request, body, timing: .whole) { parts in
-            var (status, bytes) = (0, ByteBuffer())
+            var (status, headers, bytes) = (0, HTTPFields(), ByteBuffer())
             for try await part in parts {
                 switch part {
-                case .head(let head): status = head.status.code
+                case .head(let head): (status, headers) = (head.status.code, head.headerFields)
                 case .body(var more):
                     guard bytes.readableBytes + more.readableBytes <= Self.longest else { throw HTTPFailure.tooLong }
                     bytes.writeBuffer(&more)
-                case .end: return Answer(status: status, body: String(buffer: bytes))
+                case .end: return Answer(status: status, headers: headers, body: String(buffer: bytes))
                 }
             }
             throw HTTPFailure.cutShort

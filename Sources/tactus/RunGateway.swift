@@ -44,7 +44,8 @@ extension Run {
         if let oscAddress { osc = try await Self.listen(forOSCAt: oscAddress) }
         let manager = ServiceManager.found(log: Logger(label: "tactus.service"))
         let grant = try Self.grant()
-        let gateway = try makeGateway(setup, live, interfaces, grant)
+        let addresses = Self.addresses(address, server, oscAddress, osc)
+        let gateway = try makeGateway(setup, live, interfaces, grant, addresses)
         manager?.watch(gateway, isRealTime: realtimePriority > 0)
         let listening = listening(gateway)
         server?.serve(gateway, listening: listening)
@@ -53,6 +54,7 @@ extension Run {
         await printStart(of: gateway, at: address, token: token, format: setup.logFormat, on: console)
 
         let liveLine = Task { await Self.showStatus(of: gateway, on: console) }
+        let addressWatch = Task { await addresses.watch() }
         let serviceLine = Task { await Self.tellStatus(of: gateway, to: manager) }
         let reloads = Task {
             await signals.reload.forEach {
@@ -67,6 +69,7 @@ extension Run {
         reloads.cancel()
         liveLine.cancel()
         serviceLine.cancel()
+        addressWatch.cancel()
         manager?.stop()
         announcer?.stop()
         grant.stop()
@@ -228,6 +231,24 @@ extension Run {
         }
     }
 
+    /// The addresses of the servers that run.
+    private static func addresses(
+        _ http: HTTPAddress?, _ server: ControlServer?, _ forOSC: HTTPAddress?, _ osc: OSCServer?
+    ) -> ServedAddresses {
+        var places: [ServedAddresses.Place] = []
+        if let http, let server {
+            places.append(
+                .init(name: "the panel", address: http, setting: "--http or 'http' in the configuration") {
+                    server.trouble
+                })
+        }
+        if let forOSC, let osc {
+            places.append(
+                .init(name: "OSC", address: forOSC, setting: "'osc' in the configuration") { osc.trouble })
+        }
+        return ServedAddresses(places, log: Logger(label: "tactus.control"))
+    }
+
     /// The settings of this run: options first, then saved state, then the file.
     private func configuration(_ live: LiveConfiguration, _ kept: KeptState) -> GatewayConfiguration {
         var configuration = GatewayConfiguration(live, kept: kept)
@@ -241,7 +262,8 @@ extension Run {
     }
 
     private func makeGateway(
-        _ setup: Setup, _ live: LiveConfiguration, _ interfaces: [String], _ grant: RealTimeGrant
+        _ setup: Setup, _ live: LiveConfiguration, _ interfaces: [String], _ grant: RealTimeGrant,
+        _ addresses: ServedAddresses
     ) throws(Failure) -> Gateway {
         do {
             let log = Logger(label: "tactus")
@@ -253,7 +275,9 @@ extension Run {
             configuration.interfaces = interfaces
             configuration.realtimePriority = realtimePriority
             configuration.dispatch = dispatch
-            return try Gateway(configuration, keeper: keeper, log: log, requester: grant.ask) { () throws(Mistakes) in
+            return try Gateway(
+                configuration, keeper: keeper, log: log, requester: grant.ask, others: { addresses.warnings }
+            ) { () throws(Mistakes) in
                 try Setup(self).liveConfiguration(since: setup)
             }
         } catch {

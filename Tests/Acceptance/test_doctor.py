@@ -1,5 +1,6 @@
 """`tactus doctor` in faulty networks, and in the lab, where one thing after another is missing."""
 
+import ast
 import contextlib
 import json
 import subprocess
@@ -7,7 +8,7 @@ import sys
 
 import pytest
 
-from rig.gateway import PROJECT
+from rig.gateway import PROJECT, Gateway
 from rig.labs import Boot
 from rig.place import Place
 from rig.wait import until
@@ -42,7 +43,8 @@ print(flush=True)
 while True:
     frame, (name, *_) = sniffer.recvfrom(2048)
     if frame[12:14] == b'\\x08\\x00' and frame[23] == 17:
-        seen.add('.'.join(map(str, frame[26:30])))
+        source = '.'.join(map(str, frame[26:30]))
+        seen.add((source, frame[42:51] if source == '10.9.0.1' else b''))
 """
 
 
@@ -172,6 +174,26 @@ def test_a_port_that_is_not_shared_names_the_program_and_the_fix_ends_it():
 
 
 @network
+def test_of_those_that_have_the_port_only_the_one_that_keeps_it_from_others_is_named(tmp_path):
+    with Place(CABLE, "sysctl -q net.ipv6.conf.wire0.accept_dad=0", UP) as place:
+        process = place.start(sys.executable, "-c", SELFISH, stdout=subprocess.PIPE)
+        process.stdout.readline()
+        gateway = Gateway("--link", folder=tmp_path / "gateway", before=place.enter)
+        try:
+            # It waits for IPv4, and has the port of Link's group of IPv6 meanwhile.
+            table = [*place.enter, "cat", "/proc/net/udp6"]
+            until(lambda: b":5148 " in subprocess.check_output(table), "the gateway has the port, too")
+            findings = examine(place)
+            assert findings["link-port", None]["fix"] == f"kill {process.pid}"
+            assert "tactus" not in findings["link-port", None]["found"]
+        finally:
+            gateway.kill()
+            process.kill()
+            process.wait()
+            process.stdout.close()
+
+
+@network
 def test_an_official_peer_on_this_computer_is_heard_with_its_tempo_and_named_as_a_user_of_the_port():
     with Place() as place, peer(place, 133.7) as process:
         findings = examine(place, peers="one Link program")
@@ -182,7 +204,7 @@ def test_an_official_peer_on_this_computer_is_heard_with_its_tempo_and_named_as_
 
 
 @network
-def test_official_peers_on_another_computer_are_heard_and_no_datagram_of_the_examination_reaches_it():
+def test_official_peers_on_another_computer_are_heard_and_get_nothing_but_pings():
     with Place(CABLE, "ip addr add 10.9.0.1/24 dev wire0") as place, Place() as other:
         place.run(f"ip link set wire1 netns {other.holder.pid}", "ip link set wire0 up")
         other.run("ip addr add 10.9.0.2/24 dev wire1", "ip link set wire1 up")
@@ -196,8 +218,9 @@ def test_official_peers_on_another_computer_are_heard_and_no_datagram_of_the_exa
             heard = sniffer.communicate(timeout=60)[0]
         assert "2 Link programs are heard (2 on other computers)" in findings["link-peers", None]["found"]
         assert findings["link-peers", None]["level"] == "ok"
-        assert b"10.9.0.2" in heard, "the cable carries what the peers say"
-        assert b"10.9.0.1" not in heard, "no UDP datagram from the doctor's computer"
+        heard = ast.literal_eval(heard.decode())
+        assert ("10.9.0.2", b"") in heard, "the cable carries what the peers say"
+        assert [kind for source, kind in heard if source == "10.9.0.1"] == [b"_link_v\x01\x01"], "pings, and no more"
 
 
 @pytest.mark.real("process")

@@ -1,8 +1,12 @@
-import ControlServer
+import Essentials
+import Foundation
 import Glibc
 import NIOCore
 import NIOPosix
+import Synchronization
 import Testing
+
+@testable import ControlServer
 
 @Suite
 struct ListeningTests {
@@ -16,10 +20,11 @@ struct ListeningTests {
             try await ControlServer.listening(at: taken, token: nil, log: ServedGateway.log)
         }
         #expect(error?.code == EADDRINUSE)
+        let own = try String(contentsOfFile: "/proc/self/comm", encoding: .utf8).trimmingCharacters(in: .newlines)
         #expect(
             error?.description == """
-                127.0.0.1:\(first.port) is taken by another program; choose another address with --http ADDRESS:PORT, \
-                or use none with --no-http
+                127.0.0.1:\(first.port) is taken by \(own) (process \(getpid())); choose another address with --http \
+                ADDRESS:PORT, or use none with --no-http
                 """)
         await first.stop()
         // Once it has stopped, the next one may use the port.
@@ -28,12 +33,35 @@ struct ListeningTests {
     }
 
     @Test
-    func `an address of another machine is refused`() async throws {
+    func `an address that this machine does not have yet is waited for`() async throws {
         let elsewhere = try #require(HTTPAddress("192.0.2.1:8808"))
-        let error = await #expect(throws: ListenError.self) {
-            try await ControlServer.listening(at: elsewhere, token: nil, log: ServedGateway.log)
+        let server = try await ControlServer.listening(at: elsewhere, token: nil, log: ServedGateway.log)
+        #expect(server.trouble?.isAddressAway == true)
+        await server.stop()
+        let osc = try await OSCServer.listening(at: elsewhere, log: ServedGateway.log)
+        #expect(osc.trouble?.description.hasPrefix("192.0.2.1:8808 is not an address of this machine; choose") == true)
+        await osc.stop()
+    }
+
+    @Test
+    func `one that waits tries until it succeeds, whatever happens meanwhile`() async throws {
+        let elsewhere = try #require(HTTPAddress("192.0.2.1:8808"))
+        let codes = Mutex([EADDRNOTAVAIL, EADDRNOTAVAIL, EADDRINUSE, EADDRNOTAVAIL])
+        let listener = try await Listener(every: .milliseconds(1)) { () async throws(ListenError) in
+            let code = codes.withLock { $0.isEmpty ? 0 : $0.removeFirst() }
+            if code != 0 { throw ListenError(elsewhere, code: code, .tcp) }
+            return 42
         }
-        #expect(error?.code == EADDRNOTAVAIL)
+        while listener.opened == nil { await Task.yield() }
+        #expect(listener.trouble == nil)
+        #expect(await listener.stop() == 42)
+        for code in [EADDRINUSE, EACCES] {
+            await #expect(throws: ListenError.self) {
+                _ = try await Listener { () async throws(ListenError) -> Int in
+                    throw ListenError(elsewhere, code: code, .tcp)
+                }
+            }
+        }
     }
 
     @Test(arguments: [

@@ -33,6 +33,17 @@ struct OSCTests {
             .adjust(output: "TR-8S", OutputAdjustment(nudge: 2))
         ),
         (OSCMessage("/tactus/follow", [.text("MPC One")]), .follow(.port("MPC One"))),
+        (OSCMessage("/tactus/play/"), .setPlaying(true)),
+        (OSCMessage("/tactus/tap", [.number(127)]), .tap(at: nil)),
+        (OSCMessage("/tactus/tap", [.text("1")]), .tap(at: nil)),
+        (OSCMessage("/tactus/link", [.number(127)]), .enableLink(true)),
+        (OSCMessage("/tactus/link/", [.text("0")]), .enableLink(false)),
+        (OSCMessage("/tactus/start-stop-sync", [.text("on")]), .enableStartStopSync(true)),
+        (OSCMessage("/tactus/start-stop-sync", [.text("false")]), .enableStartStopSync(false)),
+        (OSCMessage("/tactus/tempo", [.text("128.5")]), .setTempo(Tempo(beatsPerMinute: 128.5))),
+        (OSCMessage("/tactus/tempo-step", [.text("-1")]), .stepTempo(by: -1)),
+        (OSCMessage("/tactus/nudge", [.text("-2"), .text("8")]), .adjust(output: "8", OutputAdjustment(nudge: -2))),
+        (OSCMessage("/tactus/realign", [.text("0")]), .realign(output: "0", .atBar)),
     ])
     func `a message is a command`(message: OSCMessage, command: Command) throws {
         #expect(try message.command() == command)
@@ -44,10 +55,14 @@ struct OSCTests {
     ])
     func `releasing a button does nothing`(name: String) throws {
         #expect(try OSCMessage("/tactus/\(name)", [.number(0)]).command() == nil)
+        // As a text it may be an output's name.
+        if name != "realign" { #expect(try OSCMessage("/tactus/\(name)/", [.text("0.0")]).command() == nil) }
     }
 
     @Test(arguments: [
-        OSCMessage("/tactus/tempo"), OSCMessage("/tactus/tempo", [.text("128")]),
+        OSCMessage("/tactus/tempo"), OSCMessage("/tactus/tempo", [.text("fast")]),
+        OSCMessage("/tactus/tempo", [.text("")]), OSCMessage("/tactus/link", [.text("maybe")]),
+        OSCMessage("/tactus/link", [.text("nan")]), OSCMessage("/tactus//play"), OSCMessage("/tactus/play//"),
         OSCMessage("/tactus/tempo", [.number(19.9)]), OSCMessage("/tactus/tempo", [.number(.nan)]),
         OSCMessage("/tactus/tempo", [.number(.infinity)]), OSCMessage("/tactus/quantum", [.number(65)]),
         OSCMessage("/tactus/tempo-step"), OSCMessage("/tactus/tempo-step", [.number(980)]),

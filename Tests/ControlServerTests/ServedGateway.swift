@@ -72,7 +72,7 @@ struct ServedGateway {
                 request.headerFields[.init(name)!] = value  // names written here
             }
             let answer = try await client.answer(to: request, body: body)
-            return Answer(status: answer.status, body: answer.body)
+            return Answer(status: answer.status, headers: answer.headers, body: answer.body)
         }
 
         /// The events of a stream up to a given one; after the first event an action runs.
@@ -103,6 +103,7 @@ struct ServedGateway {
 
     struct Answer: Sendable {
         var status: Int
+        var headers: HTTPFields
         var body: String
 
         var object: [String: Any] {

@@ -74,6 +74,17 @@ struct WrongTokensTests {
     }
 
     @Test
+    mutating func `pages of other origins guess apart from the panel in the same browser`() {
+        var page = Self.client("192.168.7.2")
+        page.mayBeForeignPage = true
+        for number in 0..<11 { _ = judge("guess\(number)", from: page) }
+        #expect(judge("correct-horse-battery", from: page) == .refused)
+        #expect(judge("correct-horse-battery") == .right)
+        for number in 0..<11 { _ = judge("more\(number)", from: page, after: 1) }
+        #expect(judge("correct-horse-battery", after: 1) == .right)
+    }
+
+    @Test
     mutating func `IPv4 addresses that reach an IPv6 server are told apart`() {
         for number in 0..<11 { _ = judge("guess\(number)", from: Self.client("::ffff:192.168.7.2")) }
         #expect(judge("correct-horse-battery", from: Self.client("::ffff:192.168.7.3")) == .right)

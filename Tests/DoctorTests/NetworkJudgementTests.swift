@@ -184,6 +184,24 @@ struct NetworkJudgementTests {
     }
 
     @Test
+    func `peers that are heard and do not answer are a network that passes multicast only`() throws {
+        var (mute, other) = (Self.peer, Self.peer)
+        (mute.address, mute.answers) = ("192.168.7.20", false)
+        var found = try finding(.linkPeers, facts(Self.wired, peers: [mute]))
+        #expect(found.level == .problem)
+        #expect(
+            found.found
+                == "one Link program is heard (1 on other computers), one session at 133.7 BPM, but what is sent to "
+                + "192.168.7.20 alone is not answered: the network passes multicast only, so Tactus cannot play in time "
+                + "with them")
+        #expect(found.fix?.contains("client isolation") == true && found.fix?.contains("firewall") == true)
+        (other.address, other.answers) = ("192.168.7.21", true)
+        found = try finding(.linkPeers, facts(Self.wired, peers: [mute, other]))
+        #expect(found.level == .warning && found.found.hasSuffix("to 192.168.7.20 alone is not answered"))
+        #expect(try finding(.linkPeers, facts(Self.wired, peers: [other])).level == .ok)
+    }
+
+    @Test
     func `a crowd of peers is a warning that names its address`() throws {
         var facts = facts(Self.wired, peers: [Self.peer])
         facts.crowd = "10.66.0.1"

@@ -67,6 +67,41 @@ final class ProbeTests {
     }
 
     @Test
+    func `only who can keep an address from others is named`() throws {
+        let header =
+            "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n"
+        func row(_ address: String, _ inode: Int, _ state: String = "07") -> String {
+            "  1: \(address):5148 00000000:0000 \(state) 00000000:00000000 00:00000000 00000000  1000        0 \(inode) 2 0\n"
+        }
+        func words(_ bytes: [UInt8]) -> String {
+            stride(from: 0, to: bytes.count, by: 4).map { start in
+                let word = bytes[start..<start + 4].withUnsafeBytes { $0.loadUnaligned(as: UInt32.self) }
+                let text = String(word, radix: 16, uppercase: true)
+                return String(repeating: "0", count: 8 - text.count) + text
+            }.joined()
+        }
+        for process in 1...6 { try link("proc/\(process)/fd/3", to: "socket:[\(process)]") }
+        func guilty(of address: String, _ transport: PortHolders.Transport = .udp) -> [Int] {
+            PortHolders.programs(barring: address, 20808, transport, tree).map(\.process)
+        }
+        let group = words([0xFF, 0x12] + Array(repeating: 0, count: 12) + [0x80, 0x80])
+        // 1 waits for IPv4 and meanwhile has Link's group of IPv6, 2 has an address of its own, 3 has all.
+        try write("proc/net/udp6", header + row(group, 1))
+        try write("proc/net/udp", header + row(words([192, 168, 7, 2]), 2) + row(words([0, 0, 0, 0]), 3))
+        #expect(guilty(of: "224.76.78.75") == [3])
+        #expect(guilty(of: "192.168.7.2") == [2, 3])
+        #expect(guilty(of: "0.0.0.0") == [2, 3])
+        #expect(guilty(of: "::") == [1])
+        // One that has all addresses of IPv6 may have those of IPv4, too.
+        try write("proc/net/udp6", header + row(words(Array(repeating: 0, count: 16)), 4))
+        try write("proc/net/udp", header)
+        #expect(guilty(of: "224.76.78.75") == [4])
+        try write("proc/net/tcp", header + row(words([127, 0, 0, 1]), 5, "0A") + row(words([127, 0, 0, 1]), 6, "01"))
+        #expect(guilty(of: "127.0.0.1", .tcp) == [5])
+        #expect(guilty(of: "127.0.0.2", .tcp).isEmpty)
+    }
+
+    @Test
     func `a service is found in the administrator's or the package's folder, with its overrides`() throws {
         try write("run/systemd/system/x", "")
         #expect(ServiceFacts.read(tree).systemUnit == nil)

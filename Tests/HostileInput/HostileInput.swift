@@ -24,7 +24,7 @@ package enum HostileInput: String, CaseIterable, Sendable {
             story.happen()
             return story.broken.first
         case .osc:
-            guard let messages = OSCMessage.messages(in: bytes) else { return nil }
+            let messages = OSCPacket(bytes).messages
             guard messages.count <= 64 else { return "messages are bounded" }
             return messages.allSatisfy { $0.address.hasPrefix("/") } ? nil : "an address begins with a slash"
         case .profile:

@@ -14,7 +14,7 @@ struct OSCMessageTests {
                 .blob([1, 2, 3]),
             ])
         #expect(
-            OSCMessage.messages(in: packet) == [
+            OSCPacket(packet).messages == [
                 OSCMessage(
                     "/tactus/x",
                     [
@@ -22,31 +22,63 @@ struct OSCMessageTests {
                         .number(0.1), .text("symbol"), .other, .other,
                     ])
             ])
-        #expect(OSCMessage.messages(in: Packets.message("/tactus/tap", "", [])) == [OSCMessage("/tactus/tap")])
+        let tap = OSCPacket(Packets.message("/tactus/tap", "", []))
+        #expect(tap.messages == [OSCMessage("/tactus/tap")] && !tap.isDamaged)
+    }
+
+    @Test(
+        arguments: [
+            ([], []), ([0, 0, 0, 1], [.number(1)]), ([0, 0, 0, 127], [.number(127)]),
+            ([0xFF, 0xFF, 0xFF, 0xFF], [.number(-1)]),
+            ([0x43, 0, 0, 0], [.number(128)]), ([0x42, 0xC3, 0, 0], [.number(97.5)]),
+            ([0xC0, 0x20, 0, 0], [.number(-2.5)]),
+            (Array("off\0".utf8), [.text("off")]), (Array("TR-8S\0\0\0".utf8), [.text("TR-8S")]),
+        ] as [([UInt8], [OSCMessage.Argument])])
+    func `a message without types has the value that its bytes plainly are`(
+        value: [UInt8], arguments: [OSCMessage.Argument]
+    ) {
+        #expect(OSCPacket(Array("/a\0\0".utf8) + value).messages == [OSCMessage("/a", arguments)])
+        let element = Array("/tactus/tap\0".utf8) + value
+        #expect(OSCPacket(Packets.bundle([element])).messages == [OSCMessage("/tactus/tap", arguments)])
     }
 
     @Test
     func `a bundle gives its messages in order, whatever its time`() {
         let one = Packets.message("/one", "i", [.whole(1)])
         let inner = Packets.bundle([Packets.message("/two", "", []), Packets.message("/three", "", [])])
-        let names = OSCMessage.messages(in: Packets.bundle([one, inner]))?.map(\.address)
-        #expect(names == ["/one", "/two", "/three"])
-        #expect(OSCMessage.messages(in: Packets.bundle([])) == [])
+        #expect(OSCPacket(Packets.bundle([one, inner])).messages.map(\.address) == ["/one", "/two", "/three"])
+        let empty = OSCPacket(Packets.bundle([]))
+        #expect(empty.messages.isEmpty && !empty.isDamaged)
     }
 
     @Test
-    func `bundles too deep or too large are refused as a whole`() {
+    func `a broken message in a bundle takes no other with it`() {
+        let (one, two) = (Packets.message("/one", "i", [.whole(1)]), Packets.message("/two", "", []))
+        for broken in [Array("/a\0\0,i\0\0".utf8), [1, 2, 3], Array("#bundle\0".utf8)] {
+            let packet = OSCPacket(Packets.bundle([one, broken, Packets.bundle([broken, two])]))
+            #expect(packet.messages.map(\.address) == ["/one", "/two"] && packet.isDamaged)
+        }
+        // Nobody knows where the next message begins.
+        let cut = OSCPacket(Packets.bundle([one, two]).dropLast())
+        #expect(cut.messages.map(\.address) == ["/one"] && cut.isDamaged)
+    }
+
+    @Test
+    func `what is too deep or too much in a bundle is left out`() {
         var deep = Packets.message("/tactus/tap", "", [])
         for depth in 1...6 {
             deep = Packets.bundle([deep])
-            #expect((OSCMessage.messages(in: deep) != nil) == (depth <= 4))
+            #expect(OSCPacket(deep).messages.count == (depth <= 4 ? 1 : 0))
+            #expect(OSCPacket(deep).isDamaged == (depth > 4))
         }
         let tap = Packets.message("/tactus/tap", "", [])
-        #expect(OSCMessage.messages(in: Packets.bundle(Array(repeating: tap, count: 64)))?.count == 64)
-        #expect(OSCMessage.messages(in: Packets.bundle(Array(repeating: tap, count: 65))) == nil)
+        for (count, isDamaged) in [(64, false), (65, true), (1_000, true)] {
+            let packet = OSCPacket(Packets.bundle(Array(repeating: tap, count: count)))
+            #expect(packet.messages.count == 64 && packet.isDamaged == isDamaged)
+        }
         var nested = tap
         for _ in 0..<2_000 { nested = Packets.bundle([nested]) }
-        #expect(OSCMessage.messages(in: nested) == nil)
+        #expect(OSCPacket(nested).messages.isEmpty && OSCPacket(nested).isDamaged)
     }
 
     @Test(arguments: [
@@ -54,10 +86,11 @@ struct OSCMessageTests {
         Array("#bundle\0".utf8) + Array(repeating: 0, count: 12),
         Array("#bundle\0".utf8) + Array(repeating: 0xFF, count: 16), Array("/a\0\0,i\0\0".utf8),
         Array("/a\0\0,s\0\0abc".utf8), Array("/a\0\0,b\0\0".utf8) + [0x7F, 0xFF, 0xFF, 0xFF],
-        Array("/a\0\0,[[[".utf8), Array(repeating: UInt8(ascii: "/"), count: 2_048),
+        Array("/a\0\0,[[[".utf8), Array("/a\0\0".utf8) + [0x7F, 0xC0, 0, 0], Array("/a\0\0abcd".utf8),
+        Array("/a\0\0abc\0\0\0\0\0\0".utf8), Array(repeating: UInt8(ascii: "/"), count: 2_048),
     ])
     func `invalid packets are refused`(packet: [UInt8]) {
-        #expect(OSCMessage.messages(in: packet) == nil)
+        #expect(OSCPacket(packet).messages.isEmpty && OSCPacket(packet).isDamaged)
     }
 
     @Test
@@ -81,7 +114,7 @@ struct OSCMessageTests {
                     packet[index] = .random(in: 0...255, using: &random)
                 }
             }
-            if OSCMessage.messages(in: packet) != nil { understood += 1 }
+            if !OSCPacket(packet).isDamaged { understood += 1 }
         }
         #expect(understood > 0)
     }

@@ -27,7 +27,8 @@ struct HTTPClientTests {
         ("HTTP/1.1 302 Found\r\nLocation: http://elsewhere/\r\nContent-Length: 0\r\n\r\n", 302, ""),
     ])
     func `an answer is read whichever way its length is told`(bytes: String, status: Int, body: String) async throws {
-        #expect(try await answer(to: bytes) == HTTPClient.Answer(status: status, body: body))
+        let answer = try await answer(to: bytes)
+        #expect(answer.status == status && answer.body == body)
     }
 
     @Test(arguments: [

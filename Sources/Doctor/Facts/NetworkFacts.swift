@@ -40,9 +40,11 @@ struct NetworkFacts {
         static func < (left: Program, right: Program) -> Bool { left.process < right.process }
     }
 
-    /// Whether the port of Link's group is available, and the programs that use it, as far as visible.
+    /// Whether the port of Link's group is available.
     enum Port: Hashable {
+        /// The programs that use it, too, as far as visible.
         case free([Program])
+        /// The programs that keep it from others, as far as visible.
         case taken([Program])
         /// Any other error, in the system's words.
         case failing(String)
@@ -55,6 +57,9 @@ struct NetworkFacts {
         /// Whether it runs on this computer.
         var isHere = false
         var interfaces: Set<String> = []
+        var address = ""
+        /// Whether it answers what is sent to it alone; nil if it was not asked.
+        var answers: Bool?
     }
 
     /// The firewall program in use.

@@ -158,7 +158,26 @@ extension NetworkFacts {
                 fix: "find the program or machine with that address and stop it; or start the gateway "
                     + "with --interface NAME, another network")
         }
-        return .ok(.linkPeers, "\(Self.programs(peers.count)) heard (\(places)), \(session)")
+        let heard = "\(Self.programs(peers.count)) heard (\(places)), \(session)"
+        return silenceFinding(heard) ?? .ok(.linkPeers, heard)
+    }
+
+    /// What a network looks like that passes multicast and nothing else; nil if everybody answers.
+    private func silenceFinding(_ heard: String) -> Finding? {
+        let silent = peers.filter { $0.answers == false }
+        guard !silent.isEmpty else { return nil }
+        let places = Set(silent.map(\.address)).sorted()
+        let rest = places.count > 3 ? " and \(places.count - 3) more" : ""
+        let found =
+            "\(heard), but what is sent to \(places.prefix(3).joined(separator: ", "))\(rest) alone is not answered"
+        let fix =
+            "turn off client isolation in the access point, or use a cable; and let the firewall of that computer pass "
+            + "UDP from the local network to all ports"
+        return peers.contains { $0.answers == true }
+            ? .warning(.linkPeers, found, fix: fix)
+            : .problem(
+                .linkPeers, "\(found): the network passes multicast only, so Tactus cannot play in time with them",
+                fix: fix)
     }
 
     private var nobodyFinding: Finding {

@@ -12,22 +12,29 @@ extension NetworkFacts {
         var facts = NetworkFacts()
         facts.interfaces = interfaces(tree)
         facts.firewall = firewall(tree)
-        let holders = PortHolders.programs(holding: linkPort, tree).map { Program(name: $0.name, process: $0.process) }
-        facts.listen(holders)
+        // Not one with IPv6 alone, such as a gateway that waits for IPv4.
+        facts.listen(
+            sharing: programs(PortHolders.programs(holding: linkPort, tree)),
+            barring: programs(PortHolders.programs(barring: linkGroup, linkPort, .udp, tree)))
         return facts
     }
 
-    /// Link's UDP port.
+    private static func programs(_ running: [RunningProgram]) -> [Program] {
+        running.map { Program(name: $0.name, process: $0.process) }
+    }
+
+    /// Link's UDP port and its group.
     private static let linkPort: UInt16 = 20808
+    private static let linkGroup = "224.76.78.75"
     /// Listening time in milliseconds; a peer sends every 250 ms, or less often while it answers others.
     private static let listeningTime: Int64 = 1_500
 
-    private mutating func listen(_ holders: [Program]) {
+    private mutating func listen(sharing holders: [Program], barring: [Program]) {
         let survey = LinkSurvey(milliseconds: Self.listeningTime)
         let refusals = survey.networks.compactMap(\.trouble).filter { $0.operation.hasPrefix("bind") }
         port =
             if refusals.contains(where: { $0.code == EADDRINUSE }) {
-                .taken(holders)
+                .taken(barring)
             } else if let refusal = refusals.first {
                 .failing(refusal.description)
             } else {
@@ -44,7 +51,8 @@ extension NetworkFacts {
         peers = survey.peers.map { peer in
             Peer(
                 session: peer.session.description, beatsPerMinute: peer.tempo.beatsPerMinute,
-                isHere: own.contains(peer.source), interfaces: peer.interfaces)
+                isHere: own.contains(peer.source), interfaces: peer.interfaces, address: "\(peer.source)",
+                answers: peer.answers)
         }
     }
 

@@ -55,7 +55,7 @@ extension GatewayEngine {
         logFence(wasOutside: wasOutside, at: now)
         // A switch of Link is logged when the peer reports it.
         if mode != arbiter.mode, [mode, arbiter.mode].contains(.follow) {
-            log(.notice, "leader changed", ["reason": "\(arbiter.reason)"])
+            logFromNetwork(LogEntry(.notice, "leader changed", ["reason": "\(arbiter.reason)"]), at: now)
         }
     }
 

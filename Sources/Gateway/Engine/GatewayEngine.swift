@@ -142,7 +142,7 @@ struct GatewayEngine: Sendable {
         case .answers(let answers): note(answers, at: now)
         case .turn(let account, let watchedAt): timePassed(account, watchedAt: watchedAt, at: now)
         }
-        finish()
+        finish(at: now)
         defer { effects = GatewayEffects() }
         return effects
     }
@@ -203,12 +203,12 @@ struct GatewayEngine: Sendable {
     }
 
     /// Adds the board if it changed, and the status once all questions are answered.
-    private mutating func finish() {
+    private mutating func finish(at now: HostTime) {
         effects.portNames = outputs.takePortNames()
         if isBoardStale { publishBoard() }
         guard effects.questions.isEmpty else { return }
         logOutputs()
-        logChosenClock()
+        logChosenClock(at: now)
         if isStatusStale {
             effects.status = StatusPicture(self)
             isStatusStale = false
@@ -240,14 +240,14 @@ struct GatewayEngine: Sendable {
     }
 
     /// Logs once that the clock to follow is absent, and once that it is back.
-    private mutating func logChosenClock() {
+    private mutating func logChosenClock(at now: HostTime) {
         let absent = inputs.sources.isAway ? inputs.sources.choice : nil
         guard absent != absentClock, inputs.clockIn?.device?.isUntried != true else { return }
         absentClock = absent
         if let absence = inputs.absence {
-            effects.log.append(LogEntry(absence))
+            logFromNetwork(LogEntry(absence), at: now)
         } else if inputs.sources.chosen != nil {
-            log(.notice, "the clock to follow is there")
+            logFromNetwork(LogEntry(.notice, "the clock to follow is there"), at: now)
         }
     }
 
@@ -255,7 +255,7 @@ struct GatewayEngine: Sendable {
         effects.log.append(LogEntry(level, text, metadata))
     }
 
-    /// Logs what anybody on the network can cause, at a limited rate.
+    /// Logs what anybody can cause who is on the network or gives commands without end, at a limited rate.
     mutating func logFromNetwork(_ entry: LogEntry, at now: HostTime) {
         logLeftOut(at: now)
         if networkLog.takes(at: now) { effects.log.append(entry) }

@@ -26,17 +26,19 @@ extension Logger {
 }
 
 extension LinkState {
-    /// The changes of the session to log, which anybody on the network can cause.
+    /// The changes of the session to log, which anybody can cause who is on the network or gives commands.
     ///
     /// - Parameter old: the state before.
     /// - Returns: a line for each change.
     func sessionChanges(since old: LinkState) -> [LogEntry] {
         var entries: [LogEntry] = []
+        if old.isEnabled != isEnabled { entries.append(.init(.notice, isEnabled ? "Link enabled" : "Link disabled")) }
         if old.peerCount != peerCount { entries.append(.init(.info, "peers changed", ["count": "\(peerCount)"])) }
         if old.peerCount == 0, peerCount > 0, old.sessionID == sessionID {
             entries.append(.init(.notice, "a first peer joined"))
         }
         if old.peerCount > 0, peerCount == 0 { entries.append(.init(.notice, "no peers left, going on alone")) }
+        if let unreachable, unreachable != old.unreachable { entries.append(LogEntry(unreachable.warning)) }
         return entries
     }
 
@@ -46,10 +48,10 @@ extension LinkState {
     /// - Returns: a line for each change.
     func changes(since old: LinkState) -> [LogEntry] {
         var entries: [LogEntry] = []
-        if old.isEnabled != isEnabled { entries.append(.init(.notice, isEnabled ? "Link enabled" : "Link disabled")) }
         for failure in failures where !old.failures.contains(failure) {
             entries.append(.init(.warning, "Link cannot use a network interface", ["error": "\(failure)"]))
         }
+        if let excess, old.leftOut.isEmpty { entries.append(LogEntry(excess)) }
         if let crowdingAddress, old.crowdingAddress == nil {
             entries.append(
                 .init(.warning, "more Link peers are announced than can be real", ["address": "\(crowdingAddress)"]))

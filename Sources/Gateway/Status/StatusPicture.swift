@@ -193,8 +193,12 @@ struct StatusPicture: Sendable {
             warnings.append(
                 .init(
                     code: "link-interface", message: "Link cannot use a network interface: \(failure)",
-                    fix: "Tactus tries again every few seconds; --interface chooses the networks to use"))
+                    fix:
+                        "Tactus tries again every few seconds; 'tactus doctor' says what keeps it, and --interface chooses the "
+                        + "networks to use"))
         }
+        if let excess = link.excess { warnings.append(excess) }
+        if let unreachable = link.unreachable { warnings.append(unreachable.warning) }
         if let fence = configuration.fence, let tempoOutside {
             let outputs =
                 fence.outside == .fold

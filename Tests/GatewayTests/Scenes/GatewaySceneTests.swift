@@ -443,6 +443,25 @@ struct GatewaySceneTests {
         #expect(scene.broken.isEmpty)
     }
 
+    @Test(arguments: [
+        [Command.follow(.port("A")), .follow(.port("B"))], [.enableLink(true), .enableLink(false)],
+        [.toggleLink],
+    ])
+    func `commands given without end do not fill the log`(commands: [Command]) throws {
+        var scene = GatewayScene(try Self.configuration([:]))
+        scene.run(for: 10)
+        for number in 0..<300 {
+            var command = commands[number % commands.count]
+            if case .follow = command { command = .follow(.port("MPC \(number)")) }
+            scene.command(command)
+            scene.run(for: 100)
+        }
+        scene.run(for: 10_000)
+        #expect((20..<40).contains(scene.log.count), "\(scene.log.count) lines in 40 s")
+        #expect(scene.log.contains { "\($0.text)" == "too much happened in the session to log all of it" })
+        #expect(scene.broken.isEmpty)
+    }
+
     @Test
     func `a leader's name that means two ports is refused, and what was followed stays`() throws {
         var scene = GatewayScene(try Self.configuration([:]))
