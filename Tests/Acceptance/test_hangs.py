@@ -24,14 +24,14 @@ def last(line):
 @pytest.fixture
 def hang(tmp_path, monkeypatch):
     """A file; while it exists, fsync of any file and stat of any path with `hung` in it do not return."""
-    path = tmp_path / "hang"
+    path = tmp_path / "hanging"
     monkeypatch.setenv("LD_PRELOAD", str(compiled("hang.c", tmp_path, *LIBRARY)))
     monkeypatch.setenv("HANG", str(path))
     return path
 
 
 def wait_hanging(hang):
-    until(hang.with_name("hang.waits").exists, "a thread waits")
+    until(hang.with_name("hanging.waits").exists, "a thread waits")
 
 
 def play(start, line, *options):
