@@ -16,8 +16,6 @@ struct RunSignals: Sendable {
         Crash.waitForFinisher()
         // A file that grows too long then makes `write` fail, which is reported.
         signal(SIGXFSZ, SIG_IGN)
-        // In the background of a terminal with `stty tostop`, a log line would stop the process, and its clock.
-        signal(SIGTTOU, SIG_IGN)
         let hangUp = HangUp()
         let others = Self.fatal.filter { !SignalSource.isIgnored($0) }
         stop = try StopRequest(alsoOn: others + (hangUp == .stops ? [SIGHUP] : []), isForced: true)

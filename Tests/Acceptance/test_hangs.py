@@ -133,23 +133,6 @@ def test_where_nobody_reads_what_it_writes_all_goes_on_and_what_is_lost_is_told(
         os.close(outer)
 
 
-@pytest.mark.real("terminal")
-def test_a_run_in_the_background_is_not_stopped_by_writing_to_its_terminal(tmp_path, line):
-    outer, inner = os.openpty()
-    words = [*Gateway.COMMAND, "run", "--no-link", "--output", f"raw:{line.path}"]
-    process = subprocess.Popen(
-        ["setsid", "--ctty", "sh", "-c", 'stty tostop; set -m; "$@" & wait', "sh", *words], stdin=inner, stdout=inner,
-        stderr=inner, env={**environment(tmp_path), "TERM": "xterm"})
-    os.close(inner)
-    try:
-        read_until(outer, b"Output:")
-        line.wait_ticks(24)
-    finally:
-        process.kill()
-        process.wait()
-        os.close(outer)
-
-
 # Disks that do not answer.
 
 @pytest.mark.real("disk")
