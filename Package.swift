@@ -203,7 +203,8 @@ let package = Package(
         tests(
             of: "Gateway",
             uses: [
-                "ALSASequencer", "Arbiter", "BeatTime", "ClockDispatch", "ConfigurationFiles", "GatewayStatus",
+                "ALSASequencer", "Arbiter", "BeatTime", "ClockDispatch", "ConfigurationFiles", "Essentials",
+                "GatewayStatus",
                 "LinkNetwork", "LinkSession", "MIDIClock", "RealTime", "Simulation",
             ],
             products: [logging]),
@@ -249,7 +250,7 @@ let package = Package(
             of: "tactus",
             uses: [
                 "ALSASequencer", "BeatTime", "ClockDispatch", "ClockMeter", "ConfigurationFiles", "ControlServer",
-                "DBus", "Doctor", "Essentials", "Gateway", "GatewayStatus", "Listening", "MIDIClock",
+                "DBus", "Doctor", "Essentials", "Gateway", "GatewayStatus", "Listening", "MIDIClock", "RealTime",
                 "SoundCalibration",
             ],
             products: [logging, .product(name: "ArgumentParser", package: "swift-argument-parser")]),

@@ -18,32 +18,32 @@ static struct sigaction before[_NSIG];
 /// The word on which the thread of clinux_finish_before_crash sleeps; NULL if there is no such thread.
 static _Atomic(uint32_t *) finisher_word;
 static _Atomic pid_t finisher;
-static atomic_bool has_crashed;
+static atomic_bool must_finish;
 static atomic_bool is_finished;
-/// Longest wait for the finisher, in milliseconds.
-static atomic_int finish_timeout_ms;
+/// Longest wait of a crash for the finisher, in milliseconds.
+static atomic_int crash_timeout_ms;
 
-/// Wakes the finisher and waits until it is done, or for too long. Calls only what a signal handler may call.
-static void wait_for_finisher(void) {
+/// Calls only what a signal handler may call.
+void clinux_finish_now(int milliseconds) {
     uint32_t *word = atomic_load(&finisher_word);
     if (word == NULL || atomic_load(&finisher) == gettid()) return;
-    atomic_store(&has_crashed, true);
+    atomic_store(&must_finish, true);
     __atomic_add_fetch(word, 1, __ATOMIC_RELEASE);
     clinux_futex_wake(word);
     const struct timespec millisecond = {.tv_nsec = 1000000};
-    for (int turn = 0; turn < atomic_load(&finish_timeout_ms) && !atomic_load(&is_finished); turn++) nanosleep(&millisecond, NULL);
+    for (int turn = 0; turn < milliseconds && !atomic_load(&is_finished); turn++) nanosleep(&millisecond, NULL);
 }
 
 static void crash(int number, siginfo_t *information, void *context) {
     (void)context;
-    wait_for_finisher();
+    clinux_finish_now(atomic_load(&crash_timeout_ms));
     sigaction(number, &before[number], NULL);
     // The signal stays blocked until this handler returns. Then it ends the process as if the fault had just happened.
     if (syscall(SYS_rt_tgsigqueueinfo, getpid(), gettid(), number, information) != 0) raise(number);
 }
 
 void clinux_handle_crashes(int milliseconds) {
-    atomic_store(&finish_timeout_ms, milliseconds);
+    atomic_store(&crash_timeout_ms, milliseconds);
     struct sigaction action = {.sa_sigaction = crash, .sa_flags = SA_SIGINFO | SA_ONSTACK};
     sigemptyset(&action.sa_mask);
     for (int index = 0; index < fault_count; index++) {
@@ -63,13 +63,13 @@ void clinux_finish_before_crash(void *word) {
     atomic_store(&finisher_word, word);
 }
 
-int clinux_has_crashed(void) {
-    return atomic_load_explicit(&has_crashed, memory_order_relaxed);
+int clinux_must_finish(void) {
+    return atomic_load_explicit(&must_finish, memory_order_relaxed);
 }
 
 void clinux_finished(void *word) {
     uint32_t *own = word;
-    atomic_store(&is_finished, atomic_load(&has_crashed));
+    atomic_store(&is_finished, atomic_load(&must_finish));
     // Keep the word if another thread has become the finisher meanwhile.
     atomic_compare_exchange_strong(&finisher_word, &own, NULL);
 }

@@ -116,7 +116,7 @@ package final class OutputThread: @unchecked Sendable {
         var taken: UInt32?
         while true {
             let edition = board.edition
-            guard !isStopping.load(ordering: .acquiring), !Crash.hasHappened else { break }
+            guard !isStopping.load(ordering: .acquiring), !Crash.mustFinish else { break }
             if edition != taken {
                 taken = edition
                 board.withLatest { board in

@@ -57,8 +57,18 @@ package struct Mistakes: Error, Hashable, Sendable, CustomStringConvertible {
 
     init(_ place: Place, _ message: String) { all = [Mistake(place, message)] }
 
-    /// One line for each mistake.
-    package var description: String { all.map(\.description).joined(separator: "\n") }
+    /// Most mistakes that are told to people.
+    package static let mostTold = 20
+
+    /// A line for each of the first mistakes, and one that counts the others.
+    package var lines: [String] {
+        let more = all.count - Self.mostTold
+        let rest = more > 0 ? ["and \(more) more mistake\(more == 1 ? "" : "s")"] : []
+        return all.prefix(Self.mostTold).map(\.description) + rest
+    }
+
+    /// ``lines``, as one text.
+    package var description: String { lines.joined(separator: "\n") }
 }
 
 /// A value with its position, for error messages about it.

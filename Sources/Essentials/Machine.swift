@@ -26,8 +26,11 @@ package func timeOfDay(_ parts: tm) -> String {
     [parts.tm_hour, parts.tm_min, parts.tm_sec].map { digits($0, 2) }.joined(separator: ":")
 }
 
-/// Writes a text to a descriptor and waits while it is full; what is refused is dropped.
-package func write(_ text: String, to descriptor: Int32) {
+/// Writes a text to a descriptor and waits while it is full.
+///
+/// - Returns: false if the rest was refused, as by a closed pipe or a full disk.
+@discardableResult
+package func write(_ text: String, to descriptor: Int32) -> Bool {
     var bytes = Array(text.utf8)[...]
     while !bytes.isEmpty {
         let count = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
@@ -37,7 +40,8 @@ package func write(_ text: String, to descriptor: Int32) {
             _ = poll(&ready, 1, 100)
             continue
         }
-        guard count > 0 else { return }
+        guard count > 0 else { return false }
         bytes = bytes.dropFirst(count)
     }
+    return true
 }

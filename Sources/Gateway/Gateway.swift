@@ -24,7 +24,7 @@ package final class Gateway: Sendable {
     private let request: Mutex<RealTimeRight.Request>
     private let isProcessLocked: Bool
     private let sequencerTrouble: ALSAError?
-    private let reading: Mutex<@Sendable () throws(Mistakes) -> LiveConfiguration>
+    private let reloading: Reloading
 
     /// Starts the gateway.
     ///
@@ -44,7 +44,6 @@ package final class Gateway: Sendable {
         requester: RealTimeRequester? = nil, others: @escaping @Sendable () -> [Status.Warning] = { [] },
         reading: (@Sendable () throws(Mistakes) -> LiveConfiguration)? = nil
     ) throws(SystemCallError) {
-        self.reading = Mutex(reading ?? { configuration.live })
         self.keeper = keeper
         self.others = others
         let mailbox = try Mailbox<GatewayExchange.Message>(capacity: 1024)
@@ -87,6 +86,7 @@ package final class Gateway: Sendable {
         let picture = StatusPicture(engine)
         let exchange = GatewayExchange(picture, mailbox: mailbox)
         self.exchange = exchange
+        reloading = Reloading(exchange, read: reading ?? { configuration.live })
         let parts = GatewayLoop.Parts(
             peer: peer, keeper: keeper, board: board, output: output, outputThread: outputThread,
             sequencer: clients.output, input: input)
@@ -129,7 +129,7 @@ package final class Gateway: Sendable {
     }
 
     /// Wake-ups, sequencer clients, the state file, and files read for the status.
-    private static let ownDescriptors = 20
+    private static let ownDescriptors = 21
 
     /// The present status.
     package func status() -> Status {
@@ -170,7 +170,7 @@ package final class Gateway: Sendable {
 
     /// Carries out a command; returns once ``status()`` shows its effect.
     package func perform(_ command: Command) async throws(CommandError) {
-        try await outcome { exchange, reply in exchange.post(command, reply: reply) }.get()
+        try await outcome { reply in exchange.post(command, reply: reply) }.get()
     }
 
     /// Carries out a command without waiting; in a flood some commands are dropped.
@@ -184,25 +184,14 @@ package final class Gateway: Sendable {
         }
     }
 
-    private func outcome(
-        _ post: (GatewayExchange, @escaping GatewayExchange.Reply) -> Void
-    ) async -> Result<Void, CommandError> {
-        await withCheckedContinuation { continuation in post(exchange) { continuation.resume(returning: $0) } }
+    private func outcome(_ post: (@escaping GatewayExchange.Reply) -> Void) async -> Result<Void, CommandError> {
+        await withCheckedContinuation { continuation in post { continuation.resume(returning: $0) } }
     }
 
     /// Reads configuration and profiles again, and applies all changes or none.
     package func reload() async throws(CommandError) {
-        let outcome = await outcome { exchange, reply in
-            // Of two concurrent reloads, the one that reads later is applied later.
-            reading.withLock { reading in
-                do throws(Mistakes) {
-                    exchange.post(.configure(try reading()), reply: reply)
-                } catch {
-                    reply(.failure(.badConfiguration(error.all.map(\.description))))
-                }
-            }
-        }
-        try outcome.get()
+        // Of two concurrent reloads, the one that reads later is applied later.
+        try await outcome(reloading.add).get()
     }
 
     /// Stops the gateway; returns when all its threads have ended.

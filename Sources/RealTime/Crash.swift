@@ -9,8 +9,13 @@ package enum Crash {
     /// - Parameter milliseconds: the longest wait.
     package static func waitForFinisher(atMost milliseconds: Int32 = 200) { clinux_handle_crashes(milliseconds) }
 
-    /// Whether another thread has crashed; no lock, no system call.
-    package static var hasHappened: Bool { clinux_has_crashed() != 0 }
+    /// Has that thread finish now, for a process that is about to end otherwise; returns when it has, or after too long.
+    ///
+    /// Returns at once if there is no such thread, or none any more.
+    package static func finishNow(atMost milliseconds: Int32) { clinux_finish_now(milliseconds) }
+
+    /// Whether the thread must finish: another one has crashed, or the process is about to end; no lock, no system call.
+    package static var mustFinish: Bool { clinux_must_finish() != 0 }
 }
 
 extension TripleBuffer {

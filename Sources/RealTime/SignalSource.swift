@@ -17,15 +17,19 @@ package final class SignalSource: Sendable {
     ///
     /// - Parameters:
     ///   - signals: their numbers; each may have one source.
+    ///   - timePassed: called on the same thread before each wait; returns when to call it again, nil for after a signal.
     ///   - body: called for each signal that arrives, on a thread of its own.
     /// - Throws: when the system gives no descriptor or no thread.
-    package init(_ signals: [Int32], _ body: @escaping @Sendable (Int32) -> Void) throws(SystemCallError) {
+    package init(
+        _ signals: [Int32], timePassed: @escaping @Sendable () -> MonotonicTime? = { nil },
+        _ body: @escaping @Sendable (Int32) -> Void
+    ) throws(SystemCallError) {
         let (wakeUp, ending) = (try WakeUp(), Ending())
         for signal in signals { clinux_take_signal(signal, wakeUp.descriptor) }
         thread = try RealTimeThread(name: "tactus-signals", priority: 0) {
             while !ending.isEnding.load(ordering: .acquiring) {
                 var descriptors = [pollfd(fd: wakeUp.descriptor, events: Int16(POLLIN), revents: 0)]
-                poll(&descriptors, until: nil)
+                poll(&descriptors, until: timePassed())
                 wakeUp.clear()
                 for signal in signals { for _ in 0..<clinux_signals_arrived(signal) { body(signal) } }
             }

@@ -1,25 +1,30 @@
 import Essentials
 import Glibc
-import Synchronization
+import RealTime
 
 /// The terminal of a running gateway: log lines on stderr, and one live line on stdout.
 ///
-/// The two do not overwrite each other. Nothing here waits: when the reader is stalled (a paused terminal, a full
-/// pipe), lines are dropped and counted, because a log line must never hold up a thread that a clock depends on.
+/// The two do not overwrite each other. Nothing here waits for a reader, such as a paused terminal or a full pipe, because
+/// a log line must never hold up a thread that a clock depends on. Lines that do not fit any more are counted.
 final class Console: Sendable {
-    private struct State {
-        var line = ""
-        var lost = 0
-    }
-
     /// Whether stdout is a terminal that can redraw a line.
     let isLive: Bool
-    private let sharesTerminal: Bool
-    private let state = Mutex(State())
+    private let stdout: ConsoleWriter
+    /// The same one if both lead to the same place.
+    private let stderr: ConsoleWriter
 
-    init() {
+    /// Most descriptors that it opens.
+    static let descriptorsNeeded = 2 * ConsoleWriter.descriptorsNeeded
+
+    /// Starts to write.
+    ///
+    /// - Parameter lossLine: a line for this many lost ones.
+    /// - Throws: when the system gives no descriptor or no thread.
+    init(lossLine: @escaping @Sendable (Int) -> String) throws(SystemCallError) {
         isLive = isatty(STDOUT_FILENO) == 1 && environment("TERM") != "dumb"
-        sharesTerminal = isLive && isatty(STDERR_FILENO) == 1
+        stderr = try ConsoleWriter(STDERR_FILENO, name: "tactus-stderr", lossLine: lossLine)
+        let isSamePlace = Files.identity(of: STDOUT_FILENO) == Files.identity(of: STDERR_FILENO)
+        stdout = try isSamePlace ? stderr : ConsoleWriter(STDOUT_FILENO, name: "tactus-stdout", lossLine: lossLine)
     }
 
     /// Characters per line of the terminal.
@@ -30,35 +35,20 @@ final class Console: Sendable {
     }
 
     /// Replaces the live line; an empty one removes it.
-    func show(_ line: String) {
-        guard isLive else { return }
-        state.withLock { state in
-            guard line != state.line, Self.write(Self.redraw + line, to: STDOUT_FILENO) else { return }
-            state.line = line
-        }
-    }
+    func show(_ line: String) { if isLive { stdout.show(line) } }
 
-    /// Writes a line to stdout, before the live line is shown first; drops it if nobody reads.
-    func tell(_ line: String) { state.withLock { _ in _ = Self.write(line + "\n", to: STDOUT_FILENO) } }
+    /// Writes a line to stdout.
+    func tell(_ line: String) { stdout.add(line) }
 
     /// Writes a line to stderr, above the live line.
-    func log(_ line: String) {
-        state.withLock { state in
-            let isOver = sharesTerminal && !state.line.isEmpty
-            let lost = state.lost > 0 ? "\(state.lost) log lines lost\n" : ""
-            let text = (isOver ? Self.redraw : "") + lost + line + "\n" + (isOver ? state.line : "")
-            state.lost = Self.write(text, to: STDERR_FILENO) ? 0 : state.lost + 1
-        }
+    func log(_ line: String) { stderr.add(line) }
+
+    /// Waits a moment until everything is written; what nobody reads by then is lost.
+    func flush() {
+        let deadline = MonotonicTime.now().advanced(byNanoseconds: Self.patience)
+        for writer in [stdout, stderr] { writer.flush(until: deadline) }
     }
 
-    /// Returns to the start of the line, and clears it.
-    private static let redraw = "\r\u{1B}[K"
-
-    /// Writes as much as possible without waiting; false if nothing could be written.
-    private static func write(_ text: String, to descriptor: Int32) -> Bool {
-        var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-        guard poll(&waiting, 1, 0) == 1, waiting.revents & Int16(POLLOUT) != 0 else { return false }
-        let bytes = Array(text.utf8)
-        return Glibc.write(descriptor, bytes, bytes.count) == bytes.count
-    }
+    /// Longest wait for a reader at the end, in nanoseconds.
+    private static let patience: Int64 = 500_000_000
 }

@@ -25,6 +25,14 @@ enum LogFormat: Sendable {
         return line.withoutControls
     }
 
+    /// One line that stands for log lines that are lost.
+    func lossLine(count: Int, at milliseconds: Int64) -> String {
+        let event = LogEvent(
+            level: .warning, message: "log lines lost, because nobody read them", metadata: nil, source: nil,
+            file: #fileID, function: #function, line: #line)
+        return line(event, label: "tactus", metadata: ["count": "\(count)"], at: milliseconds)
+    }
+
     private static func text(_ event: LogEvent, _ metadata: Logger.Metadata) -> String {
         let fields = metadata.sorted { $0.key < $1.key }.map { " \($0.key)=\(quoted("\($0.value)"))" }
         return "\(event.message)\(fields.joined())"

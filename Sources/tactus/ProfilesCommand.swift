@@ -132,10 +132,12 @@ struct ProfilesCommand: ParsableCommand {
             /// Prints it for people.
             func tell() {
                 guard mistakes.isEmpty else {
-                    for row in mistakes {
-                        complain("\(Mistake(Place(file: row.file, line: row.line, column: row.column), row.message))")
-                    }
-                    return
+                    return complain(
+                        Mistakes(
+                            mistakes.map {
+                                Mistake(Place(file: $0.file, line: $0.line, column: $0.column), $0.message)
+                            }
+                        ).description)
                 }
                 for warning in warnings { complain("\(file): warning: \(warning)") }
                 print("\(file): \(name), no mistake".withoutControls)

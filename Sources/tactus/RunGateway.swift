@@ -15,12 +15,15 @@ import RealTime
 extension Run {
     /// Runs the gateway until it is asked to stop.
     func run() async throws {
-        let signals = try Self.signals()
+        let signals = try Self.system { () throws(SystemCallError) in try RunSignals.taken.get() }
         let (setup, live, interfaces, address) = try plan()
         let oscAddress = try Self.configured { () throws(Mistakes) in try setup.oscAddress() }
         let token = try setup.token?.token.get()
-        let console = Console()
         let (format, level) = (setup.logFormat.format, setup.logLevel)
+        let console = try Self.system { () throws(SystemCallError) in
+            try Console { format.lossLine(count: $0, at: millisecondsSince1970()) }
+        }
+        defer { console.flush() }
         LoggingSystem.bootstrap { label in
             ConsoleLog(console: console, format: format, label: label, logLevel: level)
         }
@@ -42,8 +45,9 @@ extension Run {
         }
         var osc: OSCServer?
         if let oscAddress { osc = try await Self.listen(forOSCAt: oscAddress) }
+        try Self.requireNoOtherRun(on: live)
         let manager = ServiceManager.found(log: Logger(label: "tactus.service"))
-        let grant = try Self.grant()
+        let grant = try Self.system { () throws(SystemCallError) in try RealTimeGrant() }
         let addresses = Self.addresses(address, server, oscAddress, osc)
         let gateway = try makeGateway(setup, live, interfaces, grant, addresses)
         manager?.watch(gateway, isRealTime: realtimePriority > 0)
@@ -83,9 +87,10 @@ extension Run {
         await closed
     }
 
-    private static func signals() throws(Failure) -> RunSignals {
+    /// Makes something that needs a thread or a descriptor.
+    private static func system<Value>(_ make: () throws(SystemCallError) -> Value) throws(Failure) -> Value {
         do {
-            return try RunSignals.taken.get()
+            return try make()
         } catch {
             throw Failure(.system, "\(error)")
         }
@@ -110,7 +115,7 @@ extension Run {
     }
 
     /// Most descriptors that every run opens: standard streams, the runtime's, and files being read.
-    static let leastDescriptors = 16
+    static let leastDescriptors = 16 + Console.descriptorsNeeded
 
     /// Reads the configuration file and the profiles, and checks that what the command line names exists.
     private func setup() throws(Failure) -> Setup {
@@ -170,6 +175,21 @@ extension Run {
         return nil
     }
 
+    /// Checks that no other run, with another address for HTTP, sends to a line of this one.
+    ///
+    /// Later, as after a reload, the gateway leaves such a line alone and warns of it.
+    private static func requireNoOtherRun(on live: LiveConfiguration) throws(Failure) {
+        for case .raw(let path, _) in live.outputs.outputs.map(\.address) {
+            guard let other = RawLine.otherRun(sendingTo: path) else { continue }
+            throw Failure(
+                .system,
+                """
+                another run of Tactus (pid \(other.process)) sends to raw:\(path); end it with 'kill \(other.process)', \
+                or leave this output out
+                """)
+        }
+    }
+
     /// Prints where the panel is and what the outputs are, and with --qr a code of the panel's address.
     ///
     /// With logs in JSON, these lines are log records, because stdout and stderr may be one stream.
@@ -208,14 +228,6 @@ extension Run {
         } catch {
             log.warning("panel not announced", metadata: ["error": "\(error)"])
             return nil
-        }
-    }
-
-    private static func grant() throws(Failure) -> RealTimeGrant {
-        do {
-            return try RealTimeGrant()
-        } catch {
-            throw Failure(.system, "\(error)")
         }
     }
 

@@ -18,7 +18,7 @@ struct RunSignals: Sendable {
         signal(SIGXFSZ, SIG_IGN)
         let hangUp = HangUp()
         let others = Self.fatal.filter { !SignalSource.isIgnored($0) }
-        stop = try StopRequest(alsoOn: others + (hangUp == .stops ? [SIGHUP] : []))
+        stop = try StopRequest(alsoOn: others + (hangUp == .stops ? [SIGHUP] : []), isForced: true)
         reload = try ReloadRequests(on: hangUp == .reloads ? [SIGHUP] : [])
     }
 

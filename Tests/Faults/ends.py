@@ -106,6 +106,69 @@ def terminal_closed(stage):
         stage.judged = float("inf")
 
 
+@fault("the terminal on which it was started is not read, and filled by its log", within=0.5)
+def terminal_unread(stage):
+    """All commands are obeyed. Recovery is counted from SIGTERM, up to the Stop."""
+    for round in stage.rounds():
+        outer, inner = os.openpty()
+        stage.stack.callback(os.close, outer)
+        folder = stage.folder / f"unread {round.number}"
+        profiles = folder / "profiles"
+        profiles.mkdir(parents=True)
+        process = subprocess.Popen(
+            [*Gateway.COMMAND, "run", "--no-link", "--no-clock-port", "--output", "VirMIDI 0-0", "--profiles", profiles],
+            stdin=inner, stdout=inner, stderr=inner, start_new_session=True, env={**environment(folder), "TERM": "xterm"})
+        os.close(inner)
+        stage.stack.callback(process.kill)
+        until(answers, "it answers", every=0.05)
+        preload(process.pid, "self")
+        time.sleep(1)
+        stage.judged = raw_microseconds()
+        for number in range(60):
+            # A reload logs warnings that the one before did not have.
+            for path in profiles.iterdir():
+                path.unlink()
+            for place in range(16):
+                (profiles / f"{number % 2}-{place}-{'x' * 200}.yml").touch()
+            post("reload")
+        post("transport", {"playing": True})
+        until(lambda: {"start", "continue"} & set(stage.untouched.messages(round.began)), "it plays", every=0.05)
+        time.sleep(1)
+        stage.look(round)
+        stage.judged = float("inf")
+        round.over()
+        process.terminate()
+        round.recovered = stage.untouched.wait("stop", round.ended)
+        round.expect(process.wait() == 0, "it did not end in order")
+
+
+def post(path, body=None):
+    code, answer = request("POST", f"/api/v1/{path}", body or {})
+    if not 200 <= code < 300:
+        raise RuntimeError(f"POST {path} answered {code}: {answer}")
+
+
+@fault("its own thread hangs while a machine plays; SIGTERM and SIGINT come, or SIGTERM alone", within=2, times=4)
+def signals_in_a_hang(stage):
+    for round in stage.rounds():
+        gateway, hang = stage.start_hangable(
+            "--output", f"raw:{stage.folder}/hung", name=f"gateway {round.number}")
+        stage.play(gateway)
+        hang.touch()
+        until(hang.with_name("hang.waits").exists, "a thread waits", every=0.05)
+        stage.leave(gateway, round)
+        round.over()
+        numbers = (signal.SIGTERM, signal.SIGINT)[:1 + round.number % 2]
+        for number in numbers:
+            gateway.process.send_signal(number)
+        round.recovered = stage.untouched.wait("stop", round.ended)
+        ended = gateway.process.wait()
+        round.expect(ended in [128 + number for number in numbers], f"it ended with {ended}")
+        round.expect(stage.untouched.events[-1][0] == "stop", "Stop is not the last byte")
+        hang.unlink()
+        hang.with_name("hang.waits").unlink()
+
+
 @fault("frozen by SIGSTOP for 10 s while the song plays", within=AT_A_BAR)
 def frozen(stage):
     """The fault takes the clock away, so that the untouched output is compared only with itself afterwards."""
@@ -232,5 +295,17 @@ def second_run(stage):
     stage.play(gateway)
     for round in stage.rounds():
         second = run_tactus("run", "--output", "VirMIDI 0-0")
+        round.expect(second.returncode == 71 and str(gateway.process.pid) in second.stderr, f"it said {second.stderr!r}")
+        time.sleep(1)
+
+
+@fault("a second run is started that would send to the same raw line")
+def two_writers(stage):
+    line = stage.fifo()
+    gateway = stage.start("--output", f"raw:{line.line.path}")
+    stage.play(gateway)
+    for round in stage.rounds():
+        round.hit = line
+        second = run_tactus("run", "--http", "127.0.0.1:8810", "--output", f"raw:{line.line.path}")
         round.expect(second.returncode == 71 and str(gateway.process.pid) in second.stderr, f"it said {second.stderr!r}")
         time.sleep(1)

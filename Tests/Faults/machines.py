@@ -136,6 +136,33 @@ def disk_read_only(stage):
         round.expect(left == ["state.json"], f"the folder holds {left}")
 
 
+@fault("the state's disk hangs: fsync does not return for 7 s; then once more while the gateway is ended", within=2)
+def disk_hangs(stage):
+    """Recovery is counted from the signal, up to the Stop."""
+    for round in stage.rounds():
+        gateway, hang = stage.start_hangable("--state", stage.folder / "kept", name=f"gateway {round.number}")
+        stage.play(gateway)
+
+        def warned():
+            return "state-not-kept" in [warning["code"] for warning in gateway.status()["warnings"]]
+
+        hang.touch()
+        gateway.post("quantum", {"beats": 3 + round.number})
+        time.sleep(7)
+        round.expect(warned(), "it does not warn of the disk")
+        hang.unlink()
+        until(lambda: not warned(), "the warning ends", every=0.05)
+        hang.touch()
+        gateway.post("quantum", {"beats": 13 + round.number})
+        time.sleep(1)
+        stage.leave(gateway, round)
+        round.over()
+        gateway.process.send_signal(signal.SIGTERM)
+        round.recovered = stage.untouched.wait("stop", round.ended)
+        round.expect(gateway.process.wait() == 0, "it did not end in order")
+        hang.unlink()
+
+
 @fault("the state's folder holds nonsense of 6 kinds at the start", times=6)
 def state_damaged(stage):
     kinds = (b"", b"\0" * 4096, b'{"version": 99, "link": false}', b'{"version":1,"tempo":1e999}', b"[" * 10_000, None)

@@ -1,6 +1,7 @@
 """What every fault needs in the lab: a gateway, an output that the fault must not touch, and the judgement of each round."""
 
 import contextlib
+import os
 import pathlib
 import re
 import signal
@@ -201,6 +202,20 @@ class Stage:
         if not beside:
             self.judged = raw_microseconds()
         return gateway
+
+    def start_hangable(self, *options, **more):
+        """Like `start`; gives the gateway, and a file. While the file exists, fsync, and stat of paths with `hung` in them,
+        do not return to the gateway; another one with `.waits` appended exists once a thread waits."""
+        if "HANG_LIBRARY" not in os.environ:
+            raise Unavailable("the library that makes calls hang is not here")
+        hang = self.folder / "hang"
+        words = {"LD_PRELOAD": os.environ["HANG_LIBRARY"], "HANG": str(hang)}
+        os.environ.update(words)
+        try:
+            return self.start(*options, passing=tuple(words), **more), hang
+        finally:
+            for name in words:
+                del os.environ[name]
 
     def play(self, gateway, seconds=1):
         since = raw_microseconds()

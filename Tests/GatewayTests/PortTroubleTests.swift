@@ -1,4 +1,5 @@
 import ALSASequencer
+import Essentials
 import Glibc
 import RealTime
 import Testing
@@ -38,5 +39,16 @@ struct PortTroubleTests {
     func `an ordinary file is no line, and the fix says what is`() {
         let trouble = PortTrouble(opening: .notALine(path: "/tmp/x"), path: "/tmp/x")
         #expect(trouble.fix == "name a device node, FIFO or serial line after raw:")
+    }
+
+    @Test
+    func `a line that a program has locked is explained by that program, and by how to end it`() {
+        func trouble(_ holder: RunningProgram?) -> PortTrouble {
+            PortTrouble(opening: .locked(by: holder), path: "/dev/ttyAMA0")
+        }
+        let other = trouble(RunningProgram(name: "tactus", process: 4711))
+        #expect(other.reason.contains("'tactus' (pid 4711)") && other.fix.contains("'kill 4711'"))
+        #expect(!trouble(RunningProgram(name: "tactus", process: Int(getpid()))).fix.contains("kill"))
+        #expect(trouble(nil).fix.hasPrefix("close that program"))
     }
 }

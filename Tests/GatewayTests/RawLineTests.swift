@@ -1,3 +1,4 @@
+import Essentials
 import Foundation
 import Testing
 
@@ -25,6 +26,28 @@ struct RawLineTests {
         #expect(write(line, [0xF8], 1) == 1)
         var byte: UInt8 = 0
         #expect(read(reader, &byte, 1) == 1 && byte == 0xF8)
+    }
+
+    @Test
+    func `a line that is sent to is locked until it is closed, and says by whom; reading needs no lock`() throws {
+        let path = folder.appending(path: "shared").path()
+        #expect(mkfifo(path, 0o600) == 0)
+        let reader = try RawLine.open(path: path, bitsPerSecond: 31_250, for: .reading)
+        defer { close(reader) }
+        let first = try RawLine.open(path: path, bitsPerSecond: 31_250, for: .writing)
+        let link = folder.appending(path: "link").path()
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: path)
+        for name in [path, link] {
+            let error = #expect(throws: RawLine.OpenError.self) {
+                try RawLine.open(path: name, bitsPerSecond: 31_250, for: .writing)
+            }
+            guard case .locked(let holder) = error else { return #expect(Bool(false), "\(String(describing: error))") }
+            #expect(holder?.process == Int(getpid()))
+            // It is this very program, and no other run.
+            #expect(RawLine.otherRun(sendingTo: name) == nil)
+        }
+        close(first)
+        close(try RawLine.open(path: path, bitsPerSecond: 31_250, for: .writing))
     }
 
     @Test

@@ -1,6 +1,7 @@
 import Foundation
 import GatewayStatus
 import Logging
+import Synchronization
 import Testing
 
 @testable import Gateway
@@ -95,6 +96,74 @@ struct StateKeeperTests {
         let third = try keeper()
         third.close()
         #expect(third.found == state)
+    }
+
+    @Test
+    func `a pipe or a link in place of the new file is neither waited for nor followed`() throws {
+        defer { removeAll() }
+        try put("{\"version\":1}")
+        let (draft, foreign) = ("\(directory)/state.json.new", "\(parent)/foreign")
+        try Data("foreign".utf8).write(to: URL(filePath: foreign))
+        for make in [{ mkfifo(draft, 0o600) }, { symlink(foreign, draft) }] {
+            try #require(make() == 0)
+            let keeper = try keeper()
+            keeper.keep(state, .setting)
+            keeper.close()
+            #expect(keeper.warnings.isEmpty)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: directory) == ["state.json"])
+        }
+        #expect(try String(contentsOfFile: foreign, encoding: .utf8) == "foreign")
+        let next = try keeper()
+        next.close()
+        #expect(next.found == state)
+    }
+
+    @Test
+    func `a link in place of the file is set aside, not followed`() throws {
+        defer { removeAll() }
+        try put("{\"version\":1,\"tempo\":97.3}")
+        let file = "\(directory)/state.json"
+        try FileManager.default.moveItem(atPath: file, toPath: "\(parent)/foreign")
+        try FileManager.default.createSymbolicLink(atPath: file, withDestinationPath: "\(parent)/foreign")
+        let keeper = try keeper()
+        keeper.close()
+        #expect(keeper.found == KeptState())
+        #expect(keeper.warnings.map(\.code) == ["state-unreadable"])
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `a disk that hangs does not hold up the end, and a warning says so`() throws {
+        let (disk, answers) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let keeper = try StateKeeper(directory: directory, log: log) { _, _ in
+            disk.signal()
+            answers.wait()
+        }
+        keeper.keep(state, .setting)
+        disk.wait()
+        #expect(keeper.warnings.isEmpty)
+        keeper.close()
+        let warning = try #require(keeper.warnings.first)
+        #expect(warning.code == "state-not-kept")
+        #expect(warning.message.hasSuffix("the disk does not answer"))
+        answers.signal()
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `that a device begins to play is not delayed like what changes by itself`() throws {
+        let written = Mutex<[[String]]>([])
+        let writes = DispatchSemaphore(value: 0)
+        let keeper = try StateKeeper(directory: directory, log: log) { _, contents in
+            written.withLock { $0.append((try? KeptState(json: contents))?.playing ?? []) }
+            writes.signal()
+        }
+        keeper.keep(state, .setting)
+        writes.wait()
+        var playing = state
+        playing.playing = ["drums"]
+        keeper.keep(playing, .drift)
+        writes.wait()
+        #expect(written.withLock(\.self) == [[], ["drums"]])
+        keeper.close()
     }
 
     @Test(arguments: ["/proc/tactus", "/dev/null/tactus", nil])

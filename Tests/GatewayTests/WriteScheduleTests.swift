@@ -19,7 +19,8 @@ struct WriteScheduleTests {
             let now = Double(step) / Double(rate)
             schedule.changed(change, at: time(now))
             guard let due = schedule.due, due <= time(now) else { continue }
-            schedule.written(at: time(now))
+            schedule.begins(at: time(now))
+            schedule.succeeded()
             writings.append(now)
         }
         return writings
@@ -58,7 +59,41 @@ struct WriteScheduleTests {
         schedule.changed(.setting, at: time(5))
         schedule.failed(at: time(5))
         #expect(schedule.due == time(15))
-        schedule.written(at: time(15))
+        schedule.begins(at: time(15))
         #expect(schedule.due == nil)
+    }
+
+    @Test
+    func `that a device begins to play is written at once, right after another write, too`() {
+        for earlier in [WriteSchedule.Change.setting, .drift] {
+            var schedule = WriteSchedule(at: Self.start)
+            schedule.changed(.setting, at: time(5))
+            schedule.begins(at: time(5))
+            schedule.succeeded()
+            schedule.changed(earlier, at: time(5.01))
+            schedule.changed(.start, at: time(5.02))
+            #expect(schedule.due == time(5.02))
+        }
+    }
+
+    @Test
+    func `a disk that refuses is not asked more than once a second by devices that begin to play`() {
+        var schedule = WriteSchedule(at: Self.start)
+        schedule.changed(.start, at: time(5))
+        schedule.begins(at: time(5))
+        schedule.failed(at: time(5))
+        schedule.changed(.start, at: time(5.1))
+        #expect(schedule.due == time(6))
+    }
+
+    @Test
+    func `a disk that does not answer for long counts as hanging until it does`() {
+        var schedule = WriteSchedule(at: Self.start)
+        schedule.changed(.setting, at: time(5))
+        #expect(!schedule.isHanging(at: time(100)))
+        schedule.begins(at: time(5))
+        #expect(!schedule.isHanging(at: time(6)) && schedule.isHanging(at: time(20)))
+        schedule.succeeded()
+        #expect(!schedule.isHanging(at: time(20)))
     }
 }

@@ -45,6 +45,16 @@ struct CrashTests {
     }
 
     @Test
+    func `so does a process that ends at once, if it asks for it`() async {
+        let outcome = await #expect(processExitsWith: .exitCode(9), observing: [\.standardOutputContent]) {
+            try startFinisher()
+            Crash.finishNow(atMost: 30_000)
+            _exit(9)
+        }
+        expectFinished(outcome)
+    }
+
+    @Test
     func `a crash of the finishing thread itself ends the process at once`() async {
         let outcome = await #expect(processExitsWith: .failure, observing: [\.standardOutputContent]) {
             try startFinisher { fatalError() }
@@ -81,7 +91,7 @@ private func startFinisher(
         work()
         while true {
             let edition = buffer.edition
-            guard !Crash.hasHappened else { break }
+            guard !Crash.mustFinish else { break }
             _ = buffer.wait(seen: edition, until: MonotonicTime.now().advanced(byNanoseconds: 10_000_000_000))
         }
         let text = Array("finished".utf8)

@@ -34,6 +34,17 @@ struct LogFormatTests {
                 """)
     }
 
+    @Test
+    func `lost lines are told in the same format`() {
+        #expect(
+            LogFormat.json.lossLine(count: 7, at: time) == """
+                {"label":"tactus","level":"warning","message":"log lines lost, because nobody read them",\
+                "metadata":{"count":"7"},"time":"2025-11-21T03:23:45.250Z"}
+                """)
+        #expect(
+            LogFormat.journal.lossLine(count: 7, at: time) == "<4>log lines lost, because nobody read them count=7")
+    }
+
     @Test(arguments: ["evil\u{1B}[2J", "two\nlines", "back\rspace", "\u{9B}31m"])
     func `foreign names cannot move the cursor or begin a line`(name: String) {
         for format in [LogFormat.text, .journal, .json] {

@@ -62,9 +62,11 @@ int clinux_overran_real_time(void);
 void clinux_handle_crashes(int milliseconds);
 /// Makes crashes of other threads wait for the calling thread. A crash changes `word`, on which the thread sleeps.
 void clinux_finish_before_crash(void *word);
-/// Whether a thread has crashed and now waits for the thread of clinux_finish_before_crash.
-int clinux_has_crashed(void);
-/// Tells a crashed thread that the calling thread has finished; `word` is not used any more.
+/// Does the same as a crash: has that thread finish, and waits for it, at most this long.
+void clinux_finish_now(int milliseconds);
+/// Whether the thread of clinux_finish_before_crash must finish, because a crash or clinux_finish_now waits for it.
+int clinux_must_finish(void);
+/// Tells those who wait that the calling thread has finished; `word` is not used any more.
 void clinux_finished(void *word);
 /// Gives the calling thread a stack for signal handlers, so that they also work after a stack overflow.
 void *clinux_make_signal_stack(void);

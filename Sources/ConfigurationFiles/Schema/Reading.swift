@@ -3,6 +3,7 @@ struct Reading {
     var mistakes: [Mistake] = []
     /// For each key, the sections that have it, to advise on misplaced keys; "" is the top level.
     fileprivate var homes: [String: Set<String>] = [:]
+    private var unknownKeys = 0
 
     mutating func note(_ place: Place, _ message: String) { mistakes.append(Mistake(place, message)) }
 
@@ -38,6 +39,21 @@ struct Reading {
 
     /// The version of both kinds of files.
     static let version = 1
+
+    /// Notes a key that is not allowed, with advice.
+    fileprivate mutating func noteUnknown(_ entry: YAMLNode.Entry, among names: [String], section: String?) {
+        let unknown = "unknown key \(entry.key.inQuotes)\(section.map { " in \($0)" } ?? "")"
+        unknownKeys += 1
+        // Advice takes time, and nobody is told of so many.
+        guard unknownKeys <= Mistakes.mostTold else { return note(entry.place, unknown) }
+        if let homes = homes[entry.key], let home = homes.first, homes.count == 1 {
+            note(entry.place, "\(unknown); it belongs \(home.isEmpty ? "at the top of the file" : "in '\(home)'")")
+        } else if let nearest = NearestWord.to(entry.key, among: names) {
+            note(entry.place, "\(unknown); did you mean '\(nearest)'?")
+        } else {
+            note(entry.place, "\(unknown); the keys here are \(names.joined(separator: ", "))")
+        }
+    }
 }
 
 extension YAMLNode {
@@ -85,19 +101,6 @@ extension YAMLNode {
         }
         for key in keys where key.isRequired && self[key.name] == nil {
             reading.note(place, "'\(key.name)' is missing\(section.map { " in \($0)" } ?? ""); \(key.missing)")
-        }
-    }
-}
-
-extension Reading {
-    fileprivate mutating func noteUnknown(_ entry: YAMLNode.Entry, among names: [String], section: String?) {
-        let unknown = "unknown key \(entry.key.inQuotes)\(section.map { " in \($0)" } ?? "")"
-        if let homes = homes[entry.key], let home = homes.first, homes.count == 1 {
-            note(entry.place, "\(unknown); it belongs \(home.isEmpty ? "at the top of the file" : "in '\(home)'")")
-        } else if let nearest = NearestWord.to(entry.key, among: names) {
-            note(entry.place, "\(unknown); did you mean '\(nearest)'?")
-        } else {
-            note(entry.place, "\(unknown); the keys here are \(names.joined(separator: ", "))")
         }
     }
 }

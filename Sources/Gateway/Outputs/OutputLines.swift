@@ -41,7 +41,7 @@ extension OutputTable {
                 all[slot].sink = .away
                 all[slot].trouble = .brokenLine
                 changed = all[slot].setConnected(to: nil) || changed
-            } else if isCheckDue, !retired.contains(where: { $0.slot == slot }), !isHeldByLeaver(path) {
+            } else if isCheckDue, !isStillOpen(path) {
                 // While the old descriptor was in use, a failure report could have been about it.
                 effects.questions.append(.openLine(place(slot), path: path, bitsPerSecond: speed))
             }
@@ -49,11 +49,11 @@ extension OutputTable {
         return changed
     }
 
-    /// Whether an output that is being removed, perhaps at another speed, still has to send its Stop there.
-    private func isHeldByLeaver(_ path: String) -> Bool {
-        all.contains { output in
-            guard case .line(path, _) = output.target, case .leaving = output.presence else { return false }
-            return output.sink != .away
+    /// Whether this run still has a line open, such as for an output at another speed that has to send its Stop there.
+    private func isStillOpen(_ path: String) -> Bool {
+        all.enumerated().contains { slot, output in
+            guard case .line(path, _) = output.target else { return false }
+            return output.isLeaving && output.sink != .away || retired.contains { $0.slot == slot }
         }
     }
 

@@ -1,4 +1,5 @@
 internal import ALSASequencer
+internal import Essentials
 internal import Glibc
 internal import RealTime
 
@@ -74,8 +75,15 @@ extension PortTrouble {
     }
 
     private static func fix(of error: RawLine.OpenError, _ path: String) -> String {
-        guard case .system(let error) = error else { return "name a device node, FIFO or serial line after raw:" }
-        return switch error.code {
+        let code: Int32
+        switch error {
+        case .notALine: return "name a device node, FIFO or serial line after raw:"
+        case .locked(let holder?) where holder.process == getpid(): return "name that device once"
+        case .locked(let holder?): return "leave one of the two out, or end that program: 'kill \(holder.process)'"
+        case .locked(nil): code = EBUSY
+        case .system(let error): code = error.code
+        }
+        return switch code {
         case ENOENT, ENOTDIR: "plug the device in, or correct the path after raw:"
         case ENODEV: "plug the device in"
         case ENXIO: "plug the device in, or start the program that reads it"

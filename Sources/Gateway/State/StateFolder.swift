@@ -16,9 +16,10 @@ struct StateFolder: Sendable {
     /// - Throws: why it cannot be read.
     func read() throws(KeptState.Unreadable) -> KeptState? {
         // Non-blocking, since the path may be a pipe.
-        let descriptor = open(file, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        let descriptor = open(file, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC)
         guard descriptor >= 0 else {
             if errno == ENOENT || errno == ENOTDIR { return nil }
+            if errno == ELOOP { throw KeptState.Unreadable(reason: "it is a link, which is not followed") }
             throw KeptState.Unreadable(reason: String(cString: strerror(errno)))
         }
         defer { close(descriptor) }

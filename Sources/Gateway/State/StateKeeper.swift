@@ -18,16 +18,21 @@ package final class StateKeeper: Sendable {
     /// - Parameters:
     ///   - directory: created when there is something to save; nil if there is no place for it.
     ///   - log: receives problems.
+    ///   - replace: writes a file of this path, completely or not at all.
     /// - Throws: when the system gives no thread or no descriptor.
-    package init(directory: String?, log: Logger) throws(SystemCallError) {
+    package init(
+        directory: String?, log: Logger,
+        replace: @escaping @Sendable (String, [UInt8]) throws(SystemCallError) -> Void = WholeFile.replace
+    ) throws(SystemCallError) {
         let folder = directory.map(StateFolder.init(path:))
-        let writer = try StateWriter(folder, log: log)
+        let writer = try StateWriter(folder, log: log, replace: replace)
         do {
             found = try folder?.read() ?? KeptState()
         } catch {
             found = KeptState()
             writer.setAside(error)
         }
+        writer.saved(found)
         self.writer = writer
         thread = try RealTimeThread(name: "tactus-state", priority: 0) { writer.run() }
     }
@@ -35,22 +40,29 @@ package final class StateKeeper: Sendable {
     /// Warnings for the user.
     var warnings: [Status.Warning] { writer.warnings }
 
-    /// Saves the newest state: within a second, or within a minute if the user did not set anything.
+    /// Saves the newest state: at once if a device begins to play, else within a second, or within a minute if the user
+    /// did not set anything.
     ///
     /// Any thread; never waits for a disk.
     func keep(_ state: KeptState, _ change: WriteSchedule.Change) { writer.put(state, change) }
 
     /// Writes what is not written yet, and ends the thread.
+    ///
+    /// If the disk hangs, the thread is left to wait for it, and what was not written is lost.
     func close() {
-        writer.close()
-        thread.join()
+        if writer.close(until: .now().advanced(byNanoseconds: Self.patience)) { thread.join() }
     }
+
+    /// Longest wait for the disk at the end, in nanoseconds.
+    private static let patience: Int64 = 1_000_000_000
 }
 
 /// The state to write, and the thread that writes it.
 private final class StateWriter: Sendable {
     private struct Contents {
         var unwritten: KeptState?
+        /// The devices that the file says are playing.
+        var savedAsPlaying: Set<String> = []
         var schedule = WriteSchedule(at: .now())
         var isClosed = false
         /// Why nothing can be saved.
@@ -61,13 +73,19 @@ private final class StateWriter: Sendable {
 
     private let contents = Mutex(Contents())
     private let wakeUp: WakeUp
+    private let ended: WakeUp
     private let folder: StateFolder?
     private let log: Logger
+    private let replace: @Sendable (String, [UInt8]) throws(SystemCallError) -> Void
 
-    init(_ folder: StateFolder?, log: Logger) throws(SystemCallError) {
+    init(
+        _ folder: StateFolder?, log: Logger,
+        replace: @escaping @Sendable (String, [UInt8]) throws(SystemCallError) -> Void
+    ) throws(SystemCallError) {
         self.folder = folder
         self.log = log
-        wakeUp = try WakeUp()
+        self.replace = replace
+        (wakeUp, ended) = (try WakeUp(), try WakeUp())
         if folder == nil { note(trouble: "there is no home folder") }
     }
 
@@ -82,7 +100,10 @@ private final class StateWriter: Sendable {
     }
 
     var warnings: [Status.Warning] {
-        let (trouble, unreadable) = contents.withLock { ($0.trouble, $0.unreadable) }
+        let (trouble, unreadable) = contents.withLock { contents in
+            let isHanging = contents.schedule.isHanging(at: .now())
+            return (contents.trouble ?? (isHanging ? Self.hanging : nil), contents.unreadable)
+        }
         let warnings: [Status.Warning?] = [
             trouble.map {
                 .init(
@@ -98,22 +119,37 @@ private final class StateWriter: Sendable {
         return warnings.compactMap(\.self)
     }
 
+    private static let hanging = "the disk does not answer"
+
     func put(_ state: KeptState, _ change: WriteSchedule.Change) {
         contents.withLock { contents in
             contents.unwritten = state
-            contents.schedule.changed(change, at: .now())
+            let isStart = !contents.savedAsPlaying.isSuperset(of: state.playing)
+            contents.schedule.changed(isStart ? .start : change, at: .now())
         }
         wakeUp.signal()
     }
 
-    func close() {
+    /// Notes what the file contains.
+    func saved(_ state: KeptState) { contents.withLock { $0.savedAsPlaying = Set(state.playing) } }
+
+    /// Has the thread write the rest and end; waits for that.
+    ///
+    /// - Returns: false if it does not end by the deadline.
+    func close(until deadline: MonotonicTime) -> Bool {
         contents.withLock { $0.isClosed = true }
         wakeUp.signal()
+        var descriptors = [pollfd(fd: ended.descriptor, events: Int16(POLLIN), revents: 0)]
+        while descriptors[0].revents == 0, MonotonicTime.now() < deadline { poll(&descriptors, until: deadline) }
+        guard descriptors[0].revents == 0 else { return true }
+        note(trouble: Self.hanging)
+        return false
     }
 
     // On the thread.
 
     func run() {
+        defer { ended.signal() }
         while true {
             let (isClosed, due) = contents.withLock { ($0.isClosed, $0.schedule.due) }
             if isClosed || due.map({ $0 <= .now() }) == true { write() }
@@ -126,13 +162,15 @@ private final class StateWriter: Sendable {
 
     private func write() {
         let taken = contents.withLock { contents in
-            contents.schedule.written(at: .now())
+            contents.schedule.begins(at: .now())
             defer { contents.unwritten = nil }
             return contents.unwritten
         }
-        guard let folder, let state = taken else { return }
-        do {
-            try WholeFile.replace(folder.file, with: state.json)
+        guard let folder, let state = taken else { return contents.withLock { $0.schedule.succeeded() } }
+        do throws(SystemCallError) {
+            try replace(folder.file, state.json)
+            contents.withLock { $0.schedule.succeeded() }
+            saved(state)
             note(trouble: nil)
         } catch {
             contents.withLock { contents in

@@ -33,9 +33,9 @@ package enum WholeFile {
     }
 
     private static func write(_ contents: [UInt8], to draft: String, like old: String) throws(SystemCallError) {
-        let descriptor = try checked("open \(draft)") {
-            open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0o644)
-        }
+        // Whatever is there, such as the rest of a killed program, a link or a pipe, is neither followed nor waited for.
+        unlink(draft)
+        let descriptor = try checked("open \(draft)") { open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644) }
         defer { close(descriptor) }
         var status = stat()
         if stat(old, &status) == 0 {

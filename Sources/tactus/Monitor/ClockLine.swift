@@ -55,7 +55,7 @@ struct ClockLine: Sendable {
             switch error {
             case .notALine: throw Failure(.usage, error.description)
             case .system(let cause) where cause.code == EACCES: throw Failure(.noPermission, error.description)
-            case .system: throw Failure(.unavailable, error.description)
+            case .locked, .system: throw Failure(.unavailable, error.description)
             }
         }
         (descriptor, hasKernelStamps) = (bytes.descriptor, false)

@@ -220,6 +220,8 @@ final class VirtualGateway: EffectPerformer {
             guard lines.contains(path) else {
                 return .notOpened(place, .system(SystemCallError(operation: path, code: ENOENT)))
             }
+            // It would be locked by this very run.
+            if openLines.values.contains(path) { broken.append("\(path) is opened while it is open") }
             nextDescriptor += 1
             openLines[nextDescriptor] = path
             return .opened(place, nextDescriptor)

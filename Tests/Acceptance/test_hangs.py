@@ -1,0 +1,224 @@
+"""What hangs beside a gateway, such as a terminal that nobody reads or a disk, stops neither the clock nor the Stop."""
+
+import contextlib
+import fcntl
+import os
+import select
+import signal
+import subprocess
+
+import pytest
+
+from rig.gateway import PORT, Gateway, environment, request, run_tactus
+from rig.labs import LIBRARY, compiled
+from rig.rawline import STOP
+from rig.wait import PATIENCE, until
+
+pytestmark = pytest.mark.real("process")
+
+
+def last(line):
+    return line.arrivals[-1][0]
+
+
+@pytest.fixture
+def hang(tmp_path, monkeypatch):
+    """A file; while it exists, fsync of any file and stat of any path with `hung` in it do not return."""
+    path = tmp_path / "hanging"
+    monkeypatch.setenv("LD_PRELOAD", str(compiled("hang.c", tmp_path, *LIBRARY)))
+    monkeypatch.setenv("HANG", str(path))
+    return path
+
+
+def wait_hanging(hang):
+    until(hang.with_name("hanging.waits").exists, "a thread waits")
+
+
+def play(start, line, *options):
+    """Starts a gateway that may be made to hang, and waits until its machine plays."""
+    gateway = start("--no-link", "--output", f"raw:{line.path}", *options, passing=("LD_PRELOAD", "HANG"))
+    since = line.wait_ticks(2)[0]
+    gateway.post("transport", {"playing": True})
+    line.wait_playing(since)
+    return gateway
+
+
+# Terminals and pipes that nobody reads.
+
+def unread_terminal():
+    """A terminal with little room left: the end to read, and the one for a program."""
+    outer, inner = os.openpty()
+    room = os.open(os.ttyname(inner), os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY)
+    with contextlib.suppress(BlockingIOError):
+        while True:
+            os.write(room, b"-" * 100)
+    os.close(room)
+    os.read(outer, 2000)
+    return outer, inner
+
+
+def unread_pipe():
+    """A pipe with little room left."""
+    outer, inner = os.pipe()
+    fcntl.fcntl(inner, fcntl.F_SETPIPE_SZ, 8192)
+    os.write(inner, b"-" * 4096)
+    return outer, inner
+
+
+def read_until(descriptor, word):
+    """Reads until a word comes."""
+    told = b""
+    while word not in told:
+        assert select.select([descriptor], [], [], PATIENCE)[0], f"no {word!r} came after {told[-200:]!r}"
+        told += os.read(descriptor, 65536)
+
+
+def say_much(folder, number):
+    """Has the next reload log several thousand bytes: warnings that differ from those of the reload before."""
+    for path in folder.iterdir():
+        path.unlink()
+    for place in range(16):
+        (folder / f"{number % 2}-{place}-{'x' * 200}.yml").touch()
+
+
+@pytest.mark.parametrize("make", [unread_terminal, unread_pipe])
+def test_where_nobody_reads_what_it_writes_all_goes_on_and_what_is_lost_is_told(tmp_path, line, hang, make, figure):
+    """Everything that it writes to blocks at once, also the disk of its state."""
+    outer, inner = make()
+    profiles = tmp_path / "profiles"
+    profiles.mkdir()
+    command = [*Gateway.COMMAND, "run", "--no-link", "--output", f"raw:{line.path}", "--profiles", str(profiles)]
+    process = subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=inner, stderr=inner, start_new_session=True,
+        env={**environment(tmp_path, ("LD_PRELOAD", "HANG")), "TERM": "xterm"})
+    os.close(inner)
+
+    def post(path, body=None):
+        code, answer = request("POST", f"/api/v1/{path}", body or {})
+        assert 200 <= code < 300, answer
+
+    try:
+        line.wait_ticks(2)
+        hang.touch()
+        post("start-stop-sync", {"enabled": True})
+        wait_hanging(hang)
+        for number in range(50):
+            say_much(profiles, number)
+            post("reload")
+        post("tempo", {"bpm": 240})
+        post("transport", {"playing": True})
+        line.wait_playing()
+        ticks = line.wait_ticks(25)
+        figure("BPM", 60e6 / (ticks[24] - ticks[0]), 240)
+        post("transport", {"playing": False})
+        until(lambda: not line.plays, "the machine is stopped")
+        hang.unlink()
+        # Once somebody reads again, all comes that has waited.
+        read_until(outer, b"log lines lost")
+        post("reload")
+        read_until(outer, b"reloaded")
+        # Nobody reads any more.
+        hang.touch()
+        for number in range(50):
+            say_much(profiles, number)
+            post("reload")
+        post("transport", {"playing": True})
+        line.wait_ticks(24)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(timeout=60) == 0
+        until(lambda: last(line) == STOP, "Stop is the last byte")
+    finally:
+        process.kill()
+        process.wait()
+        os.close(outer)
+
+
+# Disks that do not answer.
+
+@pytest.mark.real("disk")
+def test_a_disk_that_hangs_is_told_and_holds_up_nothing(start, line, hang, tmp_path):
+    gateway = play(start, line, "--state", tmp_path / "kept")
+    hang.touch()
+    gateway.post("quantum", {"beats": 3})
+    wait_hanging(hang)
+    warning = "state-not-kept"
+    gateway.wait_status(lambda status: warning in [each["code"] for each in status["warnings"]], "the warning")
+    hang.unlink()
+    gateway.wait_status(lambda status: warning not in [each["code"] for each in status["warnings"]], "it is well again")
+    hang.touch()
+    gateway.post("quantum", {"beats": 5})
+    gateway.stop()
+    until(lambda: last(line) == STOP, "Stop is the last byte")
+    assert gateway.stderr.count("the disk does not answer") == 1
+
+
+@pytest.mark.real("disk")
+def test_a_pipe_in_place_of_the_new_state_file_holds_up_nothing(start, tmp_path):
+    state = tmp_path / "kept"
+    state.mkdir()
+    os.mkfifo(state / "state.json.new")
+    gateway = start("--no-link", "--state", state)
+    gateway.post("quantum", {"beats": 3})
+    gateway.stop()
+    assert [path.name for path in state.iterdir()] == ["state.json"]
+
+
+# Ends while something hangs.
+
+def hung(start, line, hang):
+    """A gateway whose own thread waits for ever, while a machine plays."""
+    gateway = play(start, line, "--output", f"raw:{hang.parent}/hung")
+    hang.touch()
+    wait_hanging(hang)
+    return gateway
+
+
+def test_one_sigterm_stops_the_machines_and_ends_a_gateway_that_hangs(start, line, hang):
+    gateway = hung(start, line, hang)
+    gateway.process.send_signal(signal.SIGTERM)
+    assert gateway.process.wait(timeout=60) == 128 + signal.SIGTERM
+    until(lambda: last(line) == STOP, "Stop is the last byte")
+
+
+@pytest.mark.parametrize("is_hung", [False, True])
+def test_a_second_signal_ends_a_gateway_at_once_and_yet_after_a_stop(start, line, hang, is_hung):
+    gateway = hung(start, line, hang) if is_hung else play(start, line)
+    gateway.process.send_signal(signal.SIGINT)
+    gateway.process.send_signal(signal.SIGTERM)
+    # One that does not hang may end in order before it sees the second.
+    assert gateway.process.wait(timeout=60) in (128 + signal.SIGINT, 128 + signal.SIGTERM, *(() if is_hung else (0,)))
+    until(lambda: last(line) == STOP, "Stop is the last byte")
+
+
+# Two runs on one line.
+
+@pytest.mark.real("line")
+def test_a_second_run_on_the_same_line_is_refused_by_name(start, line, tmp_path):
+    first = play(start, line)
+    link = tmp_path / "link"
+    link.symlink_to(line.path)
+    for path in (line.path, link):
+        second = run_tactus("run", "--http", f"127.0.0.1:{PORT + 2}", "--output", f"raw:{path}")
+        assert second.returncode == 71
+        assert f"(pid {first.process.pid}) sends to raw:{path}" in second.stderr
+    ticks = line.wait_ticks(25)
+    assert 60e6 / (ticks[24] - ticks[0]) < 180, "the line has one clock"
+
+
+@pytest.mark.real("line")
+def test_a_line_that_another_run_has_is_left_alone_and_told_until_it_is_free(start, line, tmp_path):
+    first = play(start, line)
+    config = tmp_path / "config.yaml"
+    config.write_text("version: 1\n")
+    second = start("--no-link", "--config", config, name="second", port=PORT + 2)
+    config.write_text(f"version: 1\noutputs: [{{ port: 'raw:{line.path}' }}]\n")
+    second.post("reload")
+
+    def warnings(status):
+        return [each for each in status["warnings"] if each["code"] == "output-away"]
+
+    (warning,) = warnings(second.wait_status(warnings, "the line is away"))
+    assert f"(pid {first.process.pid})" in warning["message"] and str(first.process.pid) in warning["fix"]
+    first.stop()
+    second.wait_status(lambda status: not warnings(status), "the line is there")
+    line.wait_ticks(24)
