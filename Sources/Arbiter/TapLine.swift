@@ -10,6 +10,8 @@ struct TapLine: Comparable {
     static let fewest = 3
     /// How far a human hand is off, in microseconds, as long as nothing else is known.
     private static let spread = 10_000.0
+    /// Sum of the squared distances from their line of three taps whose two gaps differ by half a millisecond.
+    private static let evenSquares = 500.0 * 500 / 6
     /// Shortest and longest beat, in microseconds: 300 and 30 BPM, and a little more.
     private static let beats = 196_000.0...2_040_000.0
 
@@ -115,6 +117,8 @@ struct TapLine: Comparable {
     /// Whether the tempo is at most a tenth off, whichever one of the taps is a slip.
     var isCertain: Bool {
         guard count - slips >= Self.fewest else { return false }
+        // Three may be two with a slip in the middle, unless they are more even than a hand is.
+        guard count > Self.fewest || fit.squares <= Self.evenSquares else { return false }
         let spread = ((Self.spread * Self.spread + fit.squares) / Double(1 + count - 2)).squareRoot()
         return points.indices.allSatisfy { index in
             let distance = Double(points[index].beat) - fit.middle

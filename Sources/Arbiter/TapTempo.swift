@@ -2,8 +2,8 @@ package import BeatTime
 
 /// Computes a tempo from the times of taps.
 ///
-/// A tempo is told once so many taps agree that it is at most a tenth off even if one of them is a slip; of an even hand,
-/// three do. A tap that does not fit is left out, and a gap of two beats is a skipped tap. Two taps in succession that do
+/// A tempo is told once so many taps agree that it is at most a tenth off even if one of them is a slip: three of a machine,
+/// four or so of a hand. A tap that does not fit is left out, and a gap of two beats is a skipped tap. Two taps in succession that do
 /// not fit begin another tempo.
 package struct TapTempo: Sendable {
     private var taps: [HostTime] = []

@@ -205,9 +205,9 @@ struct UndoCommand: AsyncParsableCommand {
 
 struct TapCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "tap", abstract: "Tap the tempo: give this command on the beat, three times or more.",
+        commandName: "tap", abstract: "Tap the tempo: give this command on the beat, four times or more.",
         discussion: """
-            Nothing changes before three taps agree; each answer says how many are wanted. One tap too many, too early or \
+            Nothing changes before three taps agree, or more of an uneven hand; each answer says how many are wanted. One tap too many, too early or \
             too late is left out. Up to sixteen taps count, from 30 to 300 BPM.
 
             EXAMPLES

@@ -9,7 +9,7 @@ import Testing
 struct PressLearningTests {
     /// What is learnt of messages with their times in milliseconds, and when.
     private func learn(
-        _ kind: ChannelMessage.Kind = .controller, _ messages: [(Int64, Int)]
+        _ messages: [(Int64, Int)], of kind: ChannelMessage.Kind = .controller
     ) -> (isLatching: Bool?, at: Int64, asked: Bool) {
         var (learning, asked) = (PressLearning(), false)
         for millisecond in Int64(0)..<20_000 {
@@ -38,7 +38,7 @@ struct PressLearningTests {
     func `one that alternates is pressed again, and learnt as latching`() {
         #expect(learn([(10, 127), (3_000, 0)]).isLatching == true)
         #expect(learn([(10, 0), (2_000, 127), (5_000, 0)]).isLatching == true)
-        #expect(learn(.note, [(10, 90), (3_000, 0)]).isLatching == true)
+        #expect(learn([(10, 90), (3_000, 0)], of: .note).isLatching == true)
         #expect(learn([(10, 127), (3_000, 0)]).asked)
     }
 
@@ -52,7 +52,7 @@ struct PressLearningTests {
 
     @Test
     func `a program change is learnt at once, and what another control sends changes nothing`() {
-        #expect(learn(.program, [(10, 127)]).at == 10)
+        #expect(learn([(10, 127)], of: .program).at == 10)
         var learning = PressLearning()
         func take(_ number: Int, _ value: Int, _ millisecond: Int64) {
             learning.take(
