@@ -75,14 +75,34 @@ package struct ClockLeader: Sendable {
     package internal(set) var ignored = IgnoredCounts()
     /// Why its newest message was ignored; nil if it was not.
     package internal(set) var ignoredReason: IgnoredClockReason?
-    /// Whether it has ever sent Start, Continue or Stop; if not, it leaves the transport to others.
-    var controlsTransport = false
+    /// Ticks for which it still owns the transport, since it has sent Start, Continue or Stop.
+    private var ticksOfTransport = 0
     var heardAt: HostTime
+
+    /// How long a machine owns the transport that has sent Start, Continue or Stop: four bars of four, in ticks.
+    private static let transportTicks = 4 * 4 * Int(TickLine.ticksPerBeat)
 
     init(_ source: ClockSource, at now: HostTime) {
         self.source = source
         heardAt = now
     }
+
+    /// Whether it plays and stops for everybody; if not, it leaves the transport to the user.
+    ///
+    /// So does a machine whose ticks come, but for some bars nothing that plays or stops.
+    var controlsTransport: Bool { ticksOfTransport > 0 }
+
+    /// Notes a message that says whether it still uses the transport.
+    mutating func note(_ message: ClockMessage) {
+        switch message {
+        case .start, .continue, .stop: ticksOfTransport = Self.transportTicks
+        case .timingClock: ticksOfTransport = max(0, ticksOfTransport - 1)
+        case .songPosition: break
+        }
+    }
+
+    /// Gives the transport back to the user until it sends Start, Continue or Stop again.
+    mutating func giveTransportBack() { ticksOfTransport = 0 }
 }
 
 /// All machines whose clocks are received, each tracked separately; being here does not make one the leader.
@@ -117,10 +137,7 @@ struct ClockLeaders: Sendable {
         }
         guard let index else { return }
         all[index].heardAt = arrival.time
-        switch arrival.message {
-        case .start, .continue, .stop: all[index].controlsTransport = true
-        case .timingClock, .songPosition: break
-        }
+        all[index].note(arrival.message)
         all[index].follower.received(arrival.message, at: arrival.time)
     }
 
@@ -128,7 +145,12 @@ struct ClockLeaders: Sendable {
     mutating func forget(_ source: ClockSource) {
         guard let index = all.firstIndex(where: { $0.source == source }) else { return }
         all[index].follower = ClockFollower()
-        all[index].controlsTransport = false
+        all[index].giveTransportBack()
+    }
+
+    /// Gives the transport of all of them back to the user.
+    mutating func giveTransportBack() {
+        for index in all.indices { all[index].giveTransportBack() }
     }
 
     /// Notes that an unknown number of messages was lost, from any source.

@@ -34,7 +34,8 @@ extension Arbiter {
 
     /// Name of the machine that leads the transport too; nil if the user does.
     ///
-    /// A clock without Start, Continue and Stop leaves them to the user; otherwise nobody could play.
+    /// A clock without Start, Continue and Stop leaves them to the user, and so does one that has sent none of them for
+    /// some bars; otherwise nobody could play.
     package var transportLeaderName: String? {
         following.flatMap { leaders[$0.source]?.controlsTransport == true ? name(of: $0.source) : nil }
     }

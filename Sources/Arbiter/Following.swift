@@ -66,7 +66,7 @@ extension Arbiter {
             song: leader.follower.song, updatedAt: now)
         if transport.isPlaying { following?.playingSince = link.state.timeForIsPlaying }
         lastLeader = leader.source
-        map.lock(to: leaderLine(leader.follower, estimate, shift: shift, at: now), at: now)
+        map.lock(to: leaderLine(leader, estimate, shift: shift, at: now), at: now)
         applySong(leader, at: now)
     }
 
@@ -79,20 +79,20 @@ extension Arbiter {
         following.updatedAt = now
         following.song = leader.follower.song
         self.following = following
-        map.follow(leaderLine(leader.follower, estimate, shift: following.shift, at: now), at: now)
+        map.follow(leaderLine(leader, estimate, shift: following.shift, at: now), at: now)
         applySong(leader, at: now)
     }
 
     /// Where our ticks fall according to the leader's clock, numbered from the beginning of its song or as before.
     private func leaderLine(
-        _ follower: ClockFollower, _ estimate: ClockEstimate, shift: Int64, at now: HostTime
+        _ leader: ClockLeader, _ estimate: ClockEstimate, shift: Int64, at now: HostTime
     ) -> TickLine {
         var line = estimate.line
         let present = roundedToInteger(estimate.position(at: now))
         // The tempo is rounded to whole microseconds, so let the line pass through the present.
         line.timeOrigin = HostTime(microseconds: roundedToInteger(estimate.microseconds(ofTick: present)))
         line.tickOrigin = present + shift
-        let top = follower.nextTop.map { $0 + shift } ?? map.line.tickOrigin
+        let top = leader.top.map { $0 + shift } ?? map.line.tickOrigin
         line.timeOrigin = line.time(ofTick: top)
         line.tickOrigin = top
         return line
@@ -101,7 +101,7 @@ extension Arbiter {
     /// Plays and stops as the leader does.
     private mutating func applySong(_ leader: ClockLeader, at now: HostTime) {
         guard var following else { return }
-        if let top = leader.follower.nextTop {
+        if let top = leader.top {
             following.beatOrigin = .zero
             let isPlaying = leader.follower.song.motion != .stopped
             if isPlaying, !transport.isPlaying || transport.startTick != top + following.shift {
@@ -126,7 +126,11 @@ extension Arbiter {
     package mutating func setPlaying(_ isPlaying: Bool, reach: Int64, at now: HostTime) -> SessionEdit? {
         guard transportLeaderName == nil else { return nil }
         guard var following else { return isPlaying ? .play(reach: reach) : .stop }
-        if isPlaying, !transport.isPlaying {
+        if isPlaying, !transport.isPlaying, let leader = leaders[following.source], let top = leader.playingTop {
+            // Its song plays, though it leaves the transport to the user: this joins in.
+            transport.startTick = top + following.shift
+            (following.beatOrigin, following.playingSince) = (.zero, line.time(ofTick: transport.startTick))
+        } else if isPlaying, !transport.isPlaying {
             // As without a leader: the tick becomes beat 0, and no tick moves.
             var line = line
             line.tickOrigin = line.firstTick(atOrAfter: now.advanced(byMicroseconds: reach))
@@ -141,6 +145,9 @@ extension Arbiter {
         self.following = following
         return nil
     }
+
+    /// Gives play and stop back to the user, until a leader sends Start, Continue or Stop again.
+    package mutating func giveTransportBack() { leaders.giveTransportBack() }
 
     /// Lets the Link peer continue where the leading clock is; nil if none leads.
     var handOver: SessionEdit? {
@@ -172,11 +179,18 @@ extension Arbiter {
     }
 }
 
-extension ClockFollower {
+extension ClockLeader {
     /// The tick that is beat 0 of the leader's song; nil before its first Start or Continue.
     ///
-    /// It is that of the song that plays or is about to play, otherwise of the last song.
-    fileprivate var nextTop: Int64? {
-        song.motion == .pending ? nextTick - song.resumePosition : song.origin
+    /// It is that of the song that plays or is about to play, otherwise of the last song. A song that does not play while
+    /// the leader leaves the transport to the user does not count: the user's may.
+    fileprivate var top: Int64? { controlsTransport ? newestTop : playingTop }
+
+    /// The same while its song plays or is about to play; else nil.
+    fileprivate var playingTop: Int64? { follower.song.motion == .stopped ? nil : newestTop }
+
+    private var newestTop: Int64? {
+        let song = follower.song
+        return song.motion == .pending ? follower.nextTick - song.resumePosition : song.origin
     }
 }

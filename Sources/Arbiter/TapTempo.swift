@@ -2,49 +2,56 @@ package import BeatTime
 
 /// Computes a tempo from the times of taps.
 ///
-/// From the second tap on, a beat is the mean distance of the taps. A tap too soon or too late after the previous one
-/// starts over.
+/// A tempo is told once so many taps agree that it is at most a tenth off even if one of them is a slip: three of a machine,
+/// four or so of a hand. A tap that does not fit is left out, and a gap of two beats is a skipped tap. Two taps in succession that do
+/// not fit begin another tempo.
 package struct TapTempo: Sendable {
     private var taps: [HostTime] = []
 
+    /// What the taps say so far.
+    package struct Reading: Hashable, Sendable {
+        /// How many taps agree.
+        package var counted: Int
+        /// How many must agree; more than ``counted`` while there is no tempo.
+        package var wanted: Int
+        /// The tempo, rounded to a hundredth; nil while too few taps agree, or if this one adds nothing.
+        package var tempo: Tempo?
+    }
+
     /// Most taps used; older ones would distort a tempo that is changing.
-    private static let most = 8
-    /// Shortest distance of two taps, in microseconds, a beat at 999 BPM; anything closer is one tap.
-    private static let bounce: Int64 = 60_000
-    /// Longest distance of two taps of one tempo, in microseconds, a beat at 20 BPM.
-    private static let longest: Int64 = 3_000_000
+    private static let most = 16
+    /// Shortest distance of two taps, in microseconds; anything closer is one tap.
+    private static let bounce: Int64 = 150_000
+    /// Longest distance of two taps of one series, in microseconds: a skipped tap at 30 BPM, a little late.
+    package static let longest: Int64 = 4_300_000
 
     package init() {}
 
     /// Takes a tap.
     ///
     /// - Parameter time: on any clock; taps on different clocks do not fit together, so one of them starts over.
-    /// - Returns: the tempo so far, rounded to a tenth; nil until there is one.
-    package mutating func tapped(at time: HostTime) -> Tempo? {
+    /// - Returns: what the taps say now.
+    package mutating func tapped(at time: HostTime) -> Reading {
         if let last = taps.last {
             let distance = last.microseconds(to: time)
-            if (0..<Self.bounce).contains(distance) { return tempo }
-            if !fits(distance) { taps = (Self.bounce...Self.longest).contains(distance) ? [last] : [] }
+            if (0..<Self.bounce).contains(distance) { return reading(isNew: false) }
+            if !(Self.bounce...Self.longest).contains(distance) { taps = [] }
         }
         taps.append(time)
         if taps.count > Self.most { taps.removeFirst() }
-        return tempo
+        return reading(isNew: true)
     }
 
-    /// Whether a distance is one beat of the taps so far, within a third.
-    private func fits(_ distance: Int64) -> Bool {
-        guard (Self.bounce...Self.longest).contains(distance) else { return false }
-        guard let beat else { return true }
-        return (beat * 2 / 3...beat * 4 / 3).contains(Double(distance))
-    }
-
-    /// Mean distance of the taps, in microseconds.
-    private var beat: Double? {
-        guard let first = taps.first, let last = taps.last, taps.count > 1 else { return nil }
-        return Double(first.microseconds(to: last)) / Double(taps.count - 1)
-    }
-
-    private var tempo: Tempo? {
-        beat.map { Tempo(beatsPerMinute: (600_000_000 / $0).rounded() / 10).clamped }
+    private func reading(isNew: Bool) -> Reading {
+        let times = taps.map { Double(taps[0].microseconds(to: $0)) }
+        let lines = TapLine.lines(through: times)
+        guard let best = lines.min() else { return Reading(counted: 1, wanted: TapLine.fewest) }
+        // Two taps are in any tempo, so of those that two agree on none says anything.
+        let hasRival = lines.contains { $0.isAsGood(as: best) && !$0.hasSameTempo(as: best) }
+        guard best.isCertain, best.hasNewest, !hasRival else {
+            return Reading(counted: best.count, wanted: max(TapLine.fewest, best.count + 1))
+        }
+        let tempo = Tempo(beatsPerMinute: (6_000_000_000 / best.beat).rounded() / 100)
+        return Reading(counted: best.count, wanted: best.count, tempo: isNew ? tempo : nil)
     }
 }

@@ -6,11 +6,14 @@ package struct Control: Hashable, Sendable {
     package var port: Placed<String>
     package var message: Message
     package var verb: Verb
+    /// Whether it alternates: one press reports a high value, the next a low one.
+    package var isLatching: Bool
 
-    package init(port: Placed<String>, message: Message, verb: Verb) {
+    package init(port: Placed<String>, message: Message, verb: Verb, isLatching: Bool = false) {
         self.port = port
         self.message = message
         self.verb = verb
+        self.isLatching = isLatching
     }
 
     /// The MIDI message that it sends.

@@ -7,6 +7,7 @@ extension Kind<[Control]> {
             Key("port", \.port, .text(example: "FCB1010")).required("it says where the control is heard"),
             Key("message", \.message, .message).required("it says what is heard, such as { note: 60 }"),
             Key("do", \.verb, .word).required("it says what is done, such as play"),
+            Key("latching", \.isLatching, .boolean),
         ]
         return Kind<Control> { node, label, reading in
             var control = Control(port: Placed("", at: node.place), message: Control.Message(.note, 0), verb: .stop)

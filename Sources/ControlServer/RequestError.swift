@@ -72,7 +72,7 @@ struct RequestError: Error, HTTPResponseError {
     init(_ refusal: CommandError) {
         let (status, code): (HTTPResponse.Status, String) =
             switch refusal {
-            case .notLeader: (.conflict, "not-leader")
+            case .notLeader, .notTransportLeader: (.conflict, "not-leader")
             case .unclearName(let error) where error.isAmbiguous: (.conflict, "ambiguous-name")
             case .unclearName: (.notFound, "no-such-output")
             case .outOfRange: (.badRequest, "out-of-range")

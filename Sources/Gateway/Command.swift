@@ -19,7 +19,7 @@ package enum Command: Hashable, Sendable {
     case scaleTempo(by: Double)
     /// One of several taps in the wanted tempo, at a time on any clock; nil is now.
     case tap(at: HostTime?)
-    /// Sets whose clock to follow when Link is off.
+    /// Sets whose clock to follow when Link is off; the same choice again gives play and stop back to the user.
     case follow(FollowChoice)
     /// Sets the shared quantum, 0 to 64 beats.
     case setQuantum(Beats)
@@ -37,6 +37,8 @@ package enum Command: Hashable, Sendable {
 package enum CommandError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Another clock leads; holds the leader's name.
     case notLeader(String)
+    /// Another clock plays and stops; holds the leader's name.
+    case notTransportLeader(String)
     /// A name matches nothing, or several things.
     case unclearName(UnclearName)
     /// A value would leave its range; says which, and what is possible.
@@ -63,6 +65,7 @@ package enum CommandError: Error, Hashable, Sendable, CustomStringConvertible {
     var advice: String? {
         switch self {
         case .notLeader: "use 'tactus link on' or 'tactus follow off' first"
+        case .notTransportLeader: "'tactus follow auto' gives play and stop to you; the tempo stays with it"
         case .outOfRange(_, let possible): possible
         case .busy: "try again"
         case .notPlaying(nil): "'tactus play' starts the song"
@@ -75,6 +78,7 @@ package enum CommandError: Error, Hashable, Sendable, CustomStringConvertible {
     var problem: String {
         switch self {
         case .notLeader(let leader): "\(leader) leads, so you cannot change that here"
+        case .notTransportLeader(let leader): "\(leader) plays and stops here, as it has sent Start or Stop"
         case .unclearName(let error): error.description
         case .outOfRange(let problem, _): problem
         case .notConnected(let output): output.map { "\($0) is not connected" } ?? "nothing is connected"

@@ -40,12 +40,14 @@ package struct Status: Codable, Hashable, Sendable {
     package var warnings: [Warning]
     /// What undo would do now, such as `tempo back to 120 BPM`; nil if there is nothing to undo.
     @Nullable package var undo: String?
+    /// What the taps of the last seconds say; nil if there were none.
+    @Nullable package var taps: Taps?
 
     package init(
         version: String, pid: Int? = nil, mode: Mode, reason: String, tempo: Double, beat: Double, phase: Double,
         quantum: Double, playing: Bool, transport: TransportPhase, startsInBeats: Double?, link: Link,
         follower: Follower,
-        outputs: [Output], realtime: Realtime, warnings: [Warning], undo: String? = nil
+        outputs: [Output], realtime: Realtime, warnings: [Warning], undo: String? = nil, taps: Taps? = nil
     ) {
         self.version = version
         self.pid = pid
@@ -64,6 +66,20 @@ package struct Status: Codable, Hashable, Sendable {
         self.realtime = realtime
         self.warnings = warnings
         self.undo = undo
+        self.taps = taps
+    }
+
+    /// Taps of a tempo.
+    package struct Taps: Codable, Hashable, Sendable {
+        /// How many agree.
+        package var counted: Int
+        /// How many must; more than `counted` while the taps so far have not set a tempo.
+        package var wanted: Int
+
+        package init(counted: Int, wanted: Int) {
+            self.counted = counted
+            self.wanted = wanted
+        }
     }
 
     package enum TransportPhase: String, Codable, Sendable {

@@ -11,7 +11,7 @@ enum ConfigurationText {
         let quoted = port.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
         let channel = message.channel.map { ", channel: \($0)" } ?? ""
         return "  - { port: \"\(quoted)\", message: { \(message.kind.rawValue): \(message.number)\(channel) }, "
-            + "do: \(control.verb.rawValue) }"
+            + "do: \(control.verb.rawValue)\(control.isLatching ? ", latching: true" : "") }"
     }
 
     /// Adds a control to a file, completely or not at all; creates the file if missing.
@@ -53,10 +53,12 @@ enum ConfigurationText {
             $0.port.value.lowercased() == control.port.value.lowercased() && $0.message == control.message
         }
         if let same {
-            guard same.verb != control.verb else { return nil }
+            guard (same.verb, same.isLatching) != (control.verb, control.isLatching) else { return nil }
+            let kind = same.verb != control.verb ? "" : same.isLatching ? ", latching" : ", not latching"
             throw Failure(
                 .badFile,
-                "\(same.port.place): this control is already set to \(same.verb.rawValue); delete that line first")
+                "\(same.port.place): this control is already set to \(same.verb.rawValue)\(kind); delete that line first"
+            )
         }
         // Comments in place of the new lines show that everything else is unchanged.
         if let new = inserting(item(control), into: text), let padded = inserting("#", into: text),

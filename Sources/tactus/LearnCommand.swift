@@ -10,7 +10,8 @@ struct LearnCommand: ParsableCommand {
         abstract: "Bind the next button, pedal or pad that is pressed to a command.",
         discussion: """
             Listens to every port of this machine's sequencer, including those that appear while it waits; the gateway \
-            need not run. It prints what to write into the configuration file; with --save it writes it there.
+            need not run. It prints what to write into the configuration file; with --save it writes it there. If no \
+            release is reported it asks for a second press, which tells whether the pedal alternates (latching).
 
             EXAMPLES
               tactus learn tap                   press the pedal; the line for the file is printed
@@ -67,13 +68,15 @@ struct LearnCommand: ParsableCommand {
         return try JSON.text(
             Learnt(
                 port: control.port.value, do: control.verb.rawValue,
-                message: [message.kind.rawValue: message.number].merging(channel) { first, _ in first }))
+                message: [message.kind.rawValue: message.number].merging(channel) { first, _ in first },
+                latching: control.isLatching))
     }
 
     /// The JSON result.
     private struct Learnt: Encodable {
         var port, `do`: String
         var message: [String: Int]
+        var latching: Bool
     }
 }
 

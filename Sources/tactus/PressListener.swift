@@ -1,4 +1,5 @@
 import ALSASequencer
+import BeatTime
 import ConfigurationFiles
 import Gateway
 import Glibc
@@ -11,7 +12,6 @@ struct PressListener {
     private let control: SequencerControl
     private let tell: (String) -> Void
     private var heard = HeardPorts()
-    private var presses = PressDetector()
 
     /// Starts listening.
     ///
@@ -26,7 +26,7 @@ struct PressListener {
         tell(heard.line)
     }
 
-    /// Waits for a press.
+    /// Waits for a press, and for what tells whether the control alternates.
     ///
     /// - Parameters:
     ///   - verb: the button's action.
@@ -34,25 +34,37 @@ struct PressListener {
     /// - Returns: the control.
     /// - Throws: when nothing is pressed.
     mutating func control(doing verb: Control.Verb, within seconds: Int) throws(Failure) -> Control {
-        let end = MonotonicTime.now().advanced(byNanoseconds: Int64(seconds) * 1_000_000_000)
-        while MonotonicTime.now() < end {
+        let end = HostTime.now().advanced(byMicroseconds: Int64(seconds) * 1_000_000)
+        var (learning, hasAsked) = (PressLearning(), false)
+        while learning.learnt == nil, HostTime.now() < end {
             var descriptors = [input.descriptor, self.control.descriptor].map {
                 pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
             }
-            poll(&descriptors, until: end)
-            for arrival in input.take() where presses.isPress(arrival) {
-                guard let port = heard.ports.first(where: { $0.address == arrival.source }) else { continue }
-                let (name, message) = (port.plainestName(among: heard.ports), arrival.message)
-                return Control(
-                    port: Placed(name, at: Place(file: "", line: 1, column: 1)),
-                    message: Control.Message(message.kind, message.number, channel: message.channel), verb: verb)
+            let wait = max(0, HostTime.now().microseconds(to: min(end, learning.deadline ?? end)))
+            poll(&descriptors, until: MonotonicTime.now().advanced(byNanoseconds: wait * 1_000))
+            for arrival in input.take() where heard.ports.contains(where: { $0.address == arrival.source }) {
+                learning.take(arrival)
+            }
+            learning.timePassed(to: .now())
+            if learning.asksAgain, !hasAsked {
+                tell("press it once more")
+                hasAsked = true
             }
             guard self.control.takeAnnouncements() else { continue }
             let changes = listen()
             for change in changes { tell(change) }
             if !changes.isEmpty { tell(heard.line) }
         }
-        throw Failure(.unavailable, "nothing was pressed in \(seconds) s; 'aseqdump -p PORT' shows what a port sends")
+        guard let arrival = learning.pressed, let port = heard.ports.first(where: { $0.address == arrival.source })
+        else {
+            throw Failure(
+                .unavailable, "nothing was pressed in \(seconds) s; 'aseqdump -p PORT' shows what a port sends")
+        }
+        let (name, message) = (port.plainestName(among: heard.ports), arrival.message)
+        return Control(
+            port: Placed(name, at: Place(file: "", line: 1, column: 1)),
+            message: Control.Message(message.kind, message.number, channel: message.channel), verb: verb,
+            isLatching: learning.learnt?.isLatching == true)
     }
 
     /// Subscribes the ports that exist now.

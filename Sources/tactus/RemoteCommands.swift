@@ -205,9 +205,10 @@ struct UndoCommand: AsyncParsableCommand {
 
 struct TapCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "tap", abstract: "Tap the tempo: give this command on the beat, twice or more.",
+        commandName: "tap", abstract: "Tap the tempo: give this command on the beat, four times or more.",
         discussion: """
-            The tempo is the average of up to eight taps. After three seconds without a tap it starts over.
+            Nothing changes before three taps agree, or more of an uneven hand; each answer says how many are wanted. One tap too many, too early or \
+            too late is left out. Up to sixteen taps count, from 30 to 300 BPM.
 
             EXAMPLES
               tactus tap
@@ -218,7 +219,9 @@ struct TapCommand: AsyncParsableCommand {
     func run() async throws {
         // The time of this command is more exact than that of its arrival at the gateway.
         let milliseconds = Double(HostTime.now().microseconds) / 1_000
-        try await remote.ask("tap", #"{"milliseconds":\#(milliseconds)}"#) { "\(StatusText.tempo($0)) BPM" }
+        try await remote.ask("tap", #"{"milliseconds":\#(milliseconds)}"#) {
+            StatusText.tap($0) ?? "\(StatusText.tempo($0)) BPM"
+        }
     }
 }
 

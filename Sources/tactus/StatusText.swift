@@ -47,6 +47,11 @@ enum StatusText {
 
     static func tempo(_ status: Status) -> String { decimals(status.tempo) }
 
+    /// How many taps agree and how many are wanted; nil if enough do.
+    static func tap(_ status: Status) -> String? {
+        status.taps.flatMap { $0.counted < $0.wanted ? "tap \($0.counted) of \($0.wanted)" : nil }
+    }
+
     static func transport(_ status: Status) -> String {
         guard let beats = status.startsInBeats else { return status.transport.rawValue }
         return beats < 0.05 ? "starting" : "starts in \(fixed(beats, 1)) beats"

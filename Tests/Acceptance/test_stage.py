@@ -114,6 +114,25 @@ def test_play_and_stop_in_the_stage_view_by_touch_and_by_keys(browser, show):
         assert "/tap" in commands[0]
 
 
+def test_stop_acts_when_the_finger_comes_down_though_it_slides(browser, show):
+    show.post("transport", {"playing": True})
+    with Panel(browser) as panel:
+        panel.shows("#transport", "Playing")
+        panel.touch("#stageOpen")
+        panel.shows("#stageWord", "Stop")
+        finger = Finger(panel.page)
+        finger.drag(*panel.center(panel.query_selector("#stagePlay")), 25)
+        panel.shows("#stageTransport", "Stopped")
+        # A plain press acts once, and so does a key.
+        commands = panel.intercept(show.status())
+        finger.tap(*panel.center(panel.query_selector("#stagePlay")))
+        until(lambda: panel.evaluate("1") and commands, "a press acts")
+        panel.evaluate("() => new Promise(done => setTimeout(done, 300))")
+        assert len(commands) == 1
+        panel.keyboard.press("Enter")
+        until(lambda: panel.evaluate("1") and len(commands) == 2, "a key acts")
+
+
 VIEWPORTS = {**SIZES, "small phone": (320, 568)}
 OUTSIDE = """() => [...document.querySelectorAll("#stageView *")].filter(e => {
     const box = e.getBoundingClientRect();

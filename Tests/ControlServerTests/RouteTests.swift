@@ -16,7 +16,7 @@ struct RouteTests {
                 object.keys.sorted() == [
                     "beat", "follower", "link", "mode", "outputs", "phase", "pid", "playing", "quantum", "realtime",
                     "reason",
-                    "startsInBeats", "tempo", "transport", "undo", "version", "warnings",
+                    "startsInBeats", "taps", "tempo", "transport", "undo", "version", "warnings",
                 ])
             let link = try #require(object["link"] as? [String: Any])
             #expect(
@@ -146,9 +146,15 @@ struct RouteTests {
     @Test
     func `taps set the tempo by the sender's clock`() async throws {
         try await ServedGateway().serve { client in
-            for (milliseconds, tempo) in [(1_700_000_000_000.0, 120.0), (1_700_000_000_400, 150), (1e15, 150)] {
+            let taps: [(milliseconds: Double, tempo: Double, counted: Int, wanted: Int)] = [
+                (1_700_000_000_000, 120, 1, 3), (1_700_000_000_400, 120, 2, 3), (1_700_000_000_800, 150, 3, 3),
+                (1e15, 150, 1, 3),
+            ]
+            #expect(try await client.get("/api/v1/status").body.contains(#""taps":null"#))
+            for (milliseconds, tempo, counted, wanted) in taps {
                 let answer = try await client.post("/api/v1/tap", #"{"milliseconds":\#(milliseconds)}"#)
                 #expect(try answer.gatewayStatus().tempo == tempo)
+                #expect(try answer.gatewayStatus().taps == Status.Taps(counted: counted, wanted: wanted))
             }
             let unclocked = try await client.post("/api/v1/tap", "")
             #expect(unclocked.status == 200)

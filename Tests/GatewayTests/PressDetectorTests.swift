@@ -9,13 +9,16 @@ import Testing
 @Suite
 struct PressDetectorTests {
     /// The times of presses found among messages with their times, in milliseconds.
-    private func presses(_ messages: [(Int64, ChannelMessage)], from ports: [Int] = [24]) -> [Int64] {
+    private func presses(
+        _ messages: [(Int64, ChannelMessage)], from ports: [Int] = [24], isLatching: Bool = false
+    ) -> [Int64] {
         var detector = PressDetector()
         return messages.enumerated().compactMap { index, message in
             let arrival = ControlArrival(
                 message.1, at: HostTime(microseconds: message.0 * 1_000),
                 from: PortAddress(client: ports[index % ports.count], port: 0))
-            return detector.isPress(arrival) ? message.0 : nil
+            guard let press = detector.press(arrival) else { return nil }
+            return isLatching || press == .down ? message.0 : nil
         }
     }
 
@@ -50,6 +53,22 @@ struct PressDetectorTests {
     @Test
     func `contact bounce is one press`() {
         #expect(presses(pedal([(0, 127), (4, 0), (9, 127), (20, 0), (30, 127), (400, 0), (500, 127)])) == [0, 500])
+        #expect(presses(pedal([(0, 127), (200, 0), (203, 127), (206, 0), (600, 127)])) == [0, 600])
+        let key = [(0, 90), (200, 0), (203, 90), (206, 0)].map {
+            (Int64($0.0), ChannelMessage(.note, 60, channel: 1, value: $0.1))
+        }
+        #expect(presses(key) == [0])
+    }
+
+    @Test
+    func `of an alternating pedal each change is a press, its bounces are not`() {
+        #expect(presses(pedal([(0, 127), (500, 0), (1_000, 127)]), isLatching: true) == [0, 500, 1_000])
+        let bouncing = pedal([(0, 0), (500, 127), (503, 0), (506, 127), (1_000, 0)])
+        #expect(presses(bouncing, isLatching: true) == [0, 500, 1_000])
+        let pad = [(0, 90), (500, 0), (1_000, 90)].map {
+            (Int64($0.0), ChannelMessage(.note, 60, channel: 1, value: $0.1))
+        }
+        #expect(presses(pad, isLatching: true) == [0, 500, 1_000])
     }
 
     @Test

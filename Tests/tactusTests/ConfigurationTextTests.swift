@@ -14,6 +14,19 @@ struct ConfigurationTextTests {
             message: Control.Message(.note, note, channel: 2), verb: verb)
     }
 
+    @Test
+    func `a control that alternates says so, and is another than one that does not`() throws {
+        var latching = control(.tap)
+        latching.isLatching = true
+        let text = try #require(try ConfigurationText.adding(latching, to: "version: 1\n", file: "config.yaml"))
+        #expect(text.hasSuffix("do: tap, latching: true }\n"))
+        #expect(try ConfigurationText.adding(latching, to: text, file: "config.yaml") == nil)
+        let failure = #expect(throws: Failure.self) {
+            try ConfigurationText.adding(control(.tap), to: text, file: "config.yaml")
+        }
+        #expect(failure?.text.contains("already set to tap, latching") == true)
+    }
+
     private static let item = #"- { port: "FCB1010", message: { note: 60, channel: 2 }, do: tap }"#
 
     @Test(arguments: [

@@ -98,7 +98,7 @@ class Machine {
     this.#button(".earlier", `${name} earlier by ${Machine.#step} ms`, () => nudge(-Machine.#step));
     this.#button(".later", `${name} later by ${Machine.#step} ms`, () => nudge(Machine.#step));
     this.#button(".realign", `Realign ${name}`, () => act(
-      "POST", `${path}/realign`, {}, `${name} will realign at the next bar.`));
+      "POST", `${path}/realign`, {}, () => `${name} will realign at the next bar.`));
     this.#button("[role=switch]", `Send to ${name}`, () => change({ enabled: this.sends.getAttribute("aria-checked") !== "true" }));
     this.#button(".calibrate", `Calibrate ${name} by listening`, () => listen(output));
     const field = (place, label, send, wrong) => {

@@ -16,21 +16,23 @@ const stage = new Stage(part, position);
 const lock = new Lock(tell);
 new Share(gateway, part);
 
-/** Sends a command; shows why if it is refused. */
+/** Sends a command; shows why if it is refused, or else what `done` says of the new status. */
 async function act(method, path, body, done) {
   try {
-    await gateway.command(method, path, body);
-    if (done) tell(done);
+    const answer = await gateway.command(method, path, body);
+    if (done) tell(done(answer));
   } catch (error) {
     if (status) show(status);
-    tell(reason(error));
+    tell(reason(error, path));
   }
 }
 
-function reason(error) {
+function reason(error, path) {
   if (!(error instanceof CommandError)) return "Not done: the gateway does not answer.";
   switch (error.code) {
-    case "not-leader": return `Not done: ${leader()} leads. Turn Link on to play with the others instead.`;
+    case "not-leader": return path === "transport"
+      ? `Not done: ${leader()} plays and stops, until four bars after its last Start or Stop. Follow nobody, then it again, and you do at once.`
+      : `Not done: ${leader()} leads. Turn Link on to play with the others instead.`;
     case "unauthorized": return "Not done: the token is wrong.";
     case "busy": return "Not done: too much at once. Try again.";
     case "out-of-range": return `${error.message[0].toUpperCase()}${error.message.slice(1)}.`;
@@ -219,9 +221,10 @@ part.key.addEventListener("cancel", (event) => event.preventDefault());
 
 // Controls
 
-// All controls act on a click: a finger that starts to scroll makes none.
+// All controls but the stage's act on a click: a finger that starts to scroll makes none.
 
-const tap = (time) => act("POST", "tap", { milliseconds: performance.timeOrigin + time });
+const wantsTaps = ({ taps }) => (taps && taps.counted < taps.wanted ? `Tap ${taps.counted} of ${taps.wanted}.` : "");
+const tap = (time) => act("POST", "tap", { milliseconds: performance.timeOrigin + time }, wantsTaps);
 const setTempo = (bpm) => act("POST", "tempo", { bpm });
 const stepTempo = (step) => act("POST", "tempo", { step });
 const playOrStop = () => status && act("POST", "transport", { playing: !status.playing });
@@ -234,14 +237,47 @@ part.tap.addEventListener("click", (event) => {
   struck = null;
 });
 part.play.addEventListener("click", playOrStop);
+
+// In the stage view it acts as soon as the finger comes down, since that may slide before it is lifted; the click that
+// ends the press is for nobody. Keys and screen readers only click.
+let hasActed = false;
+part.stagePlay.addEventListener("pointerdown", ({ button, isPrimary }) => {
+  if (button !== 0 || !isPrimary) return;
+  hasActed = true;
+  if (!lock.refuses(part.stagePlay)) playOrStop();
+});
+addEventListener("click", (event) => {
+  if (!hasActed || !event.detail || !part.stagePlay.contains(event.target)) return;
+  hasActed = false;
+  event.stopImmediatePropagation();
+}, true);
 part.stagePlay.addEventListener("click", playOrStop);
+
+// Elsewhere a touch that ends without a click says so.
+let touched = null;
+function tellMissed(press) {
+  if (!press || press !== touched) return;
+  touched = null;
+  tell("Not done: the finger moved. Press again.");
+}
+addEventListener("pointerdown", ({ target, pointerType, isPrimary }) => {
+  const isButton = target.closest?.("button:not(:disabled, .lock, #stagePlay)");
+  touched = pointerType !== "mouse" && isPrimary && isButton ? {} : null;
+}, true);
+addEventListener("pointercancel", () => tellMissed(touched), true);
+addEventListener("pointerup", () => { const press = touched; setTimeout(() => tellMissed(press), 300); }, true);
+addEventListener("click", () => { touched = null; }, true);
+
 part.slower.addEventListener("click", () => stepTempo(-1));
 part.faster.addEventListener("click", () => stepTempo(1));
 part.halve.addEventListener("click", () => act("POST", "tempo", { scale: 0.5 }));
 part.double.addEventListener("click", () => act("POST", "tempo", { scale: 2 }));
-part.undo.addEventListener("click", () => act("POST", "undo", {}, `Done: ${status.undo}.`));
-part.earlier.addEventListener("click", () => act("POST", "nudge", { milliseconds: -1 }, "All outputs 1 ms earlier."));
-part.later.addEventListener("click", () => act("POST", "nudge", { milliseconds: 1 }, "All outputs 1 ms later."));
+part.undo.addEventListener("click", () => {
+  const { undo } = status;
+  act("POST", "undo", {}, () => `Done: ${undo}.`);
+});
+part.earlier.addEventListener("click", () => act("POST", "nudge", { milliseconds: -1 }, () => "All outputs 1 ms earlier."));
+part.later.addEventListener("click", () => act("POST", "nudge", { milliseconds: 1 }, () => "All outputs 1 ms later."));
 part.link.addEventListener("click", () => status && act("POST", "link", { enabled: !status.link.enabled }));
 part.sync.addEventListener("click", () => status && act("POST", "start-stop-sync", { enabled: !status.link.startStopSync }));
 

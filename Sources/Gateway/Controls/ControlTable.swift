@@ -102,8 +102,10 @@ struct ControlTable: Sendable {
         let meant = controls.filter {
             ports[$0.port.value] == arrival.source && $0.message.matches(arrival.message)
         }
-        guard !meant.isEmpty, detector.isPress(arrival) else { return [] }
-        return meant.map { Press(verb: $0.verb, port: $0.port.value, command: $0.verb.command(at: arrival.time)) }
+        guard !meant.isEmpty, let press = detector.press(arrival) else { return [] }
+        return meant.filter { $0.isLatching || press == .down }.map {
+            Press(verb: $0.verb, port: $0.port.value, command: $0.verb.command(at: arrival.time))
+        }
     }
 
     /// Notes the result of a press.

@@ -16,24 +16,33 @@ package struct PressDetector: Sendable {
 
     private struct State {
         var value: Int?
-        var pressed: HostTime?
+        /// When it last went down, or up, or was pressed again without a release.
+        var moved: HostTime?
+    }
+
+    /// What a button has done.
+    package enum Press: Hashable, Sendable {
+        /// It was pressed, or has reported a high value.
+        case down
+        /// It was released; one that alternates was pressed.
+        case up
     }
 
     /// Controller values from here on mean that the pedal is down.
     private static let down = 64
-    /// Shortest time between two presses, in microseconds; anything sooner is contact bounce.
+    /// Shortest time between two moves of a button, in microseconds; anything sooner is contact bounce.
     private static let bounce: Int64 = 50_000
 
     package init() {}
 
-    /// Whether a message is a press.
+    /// What a message means.
     ///
-    /// Each Note On and each program change is one. A controller is one when it rises past the middle, or repeats the
-    /// same high value: some pedals send nothing when released.
+    /// A note goes down with a velocity, and up without one. A controller does so when its value passes the middle. It also
+    /// goes down when it repeats the same high value: some pedals send nothing when released. Each program change goes down.
     ///
     /// - Parameter arrival: every message of the button, in order.
-    /// - Returns: true once for each press.
-    package mutating func isPress(_ arrival: ControlArrival) -> Bool {
+    /// - Returns: nil if it means nothing, as contact bounce does.
+    package mutating func press(_ arrival: ControlArrival) -> Press? {
         let message = arrival.message
         let button = Button(
             source: arrival.source, kind: message.kind, channel: message.channel, number: message.number)
@@ -41,17 +50,20 @@ package struct PressDetector: Sendable {
         defer { states[button] = state }
         let before = state.value
         state.value = message.value
+        let press: Press
         switch message.kind {
-        case .program: break
-        case .note: guard message.value > 0 else { return false }
+        case .program: press = .down
+        case .note: press = message.value > 0 ? .down : .up
         case .controller:
-            guard message.value >= Self.down else { return false }
-            guard before.map({ $0 < Self.down || $0 == message.value }) != false else { return false }
+            press = message.value >= Self.down ? .down : .up
+            let wasDown = before.map { $0 >= Self.down }
+            let isRepeated = press == .down && before == message.value
+            guard wasDown != (press == .down) || isRepeated else { return nil }
         }
-        if let pressed = state.pressed, (0..<Self.bounce).contains(pressed.microseconds(to: arrival.time)) {
-            return false
-        }
-        state.pressed = arrival.time
-        return true
+        let moved = state.moved
+        // The first message of a pedal may only tell where it stands.
+        if before != nil || press == .down { state.moved = arrival.time }
+        if let moved, (0..<Self.bounce).contains(moved.microseconds(to: arrival.time)) { return nil }
+        return press
     }
 }

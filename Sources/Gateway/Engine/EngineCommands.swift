@@ -32,7 +32,7 @@ extension GatewayEngine {
             wantsStartStopSync = isOn
             effects.link.append(.setStartStopSync(isOn, token))
         case .setPlaying(let isPlaying):
-            if let leader = arbiter.transportLeaderName { throw .notLeader(leader) }
+            if let leader = arbiter.transportLeaderName { throw .notTransportLeader(leader) }
             setPlaying(isPlaying, for: token, at: now)
         case .togglePlaying: try perform(.setPlaying(!arbiter.transport.isPlaying), token, at: now)
         case .setTempo(let tempo):
@@ -49,10 +49,11 @@ extension GatewayEngine {
             try perform(.setTempo(try tempo { $0 * factor }), token, at: now)
         case .tap(let time):
             if let leader = arbiter.leaderName { throw .notLeader(leader) }
-            guard let tempo = tapping.tapped(at: time ?? now) else {
-                undoing.end()
-                return reply(.success(()), to: token)
-            }
+            let reading = tapping.tapped(at: time ?? now)
+            tapped = (reading, now)
+            isStatusStale = true
+            if reading.counted == 1 { undoing.end() }
+            guard let tempo = reading.tempo else { return reply(.success(()), to: token) }
             undoing.isTapping = true
             defer { undoing.isTapping = false }
             try perform(.setTempo(tempo), token, at: now)
@@ -60,6 +61,7 @@ extension GatewayEngine {
             try inputs.requireClear(choice, among: patchbay.list.senders(except: own))
             let configured = configuration.follow
             keep { $0.follow = Replacement(choice.text, insteadOf: configured.text) }
+            arbiter.giveTransportBack()
             // Forgets all refused subscriptions, so outputs try theirs again as well.
             patchbay.retry()
             portsChanged(following: choice, at: now)

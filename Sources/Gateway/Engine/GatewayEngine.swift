@@ -30,6 +30,8 @@ struct GatewayEngine: Sendable {
     /// When to start playing at the latest, if asked to play once ready; else nil.
     var playsOnceReady: HostTime?
     var tapping = TapTempo()
+    /// What the last tap said, and when.
+    var tapped: (reading: TapTempo.Reading, at: HostTime)?
     var undoing = Undoing()
     /// The devices that the next run must stop if this one crashes.
     var started: StartedDevices

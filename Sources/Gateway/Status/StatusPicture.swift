@@ -29,6 +29,8 @@ struct StatusPicture: Sendable {
     private let fold: TempoRange?
     /// What an undo would do; nil if there is nothing to undo.
     let undo: String?
+    /// What the last tap said, and when.
+    private let tapped: (reading: TapTempo.Reading, at: HostTime)?
 
     init(_ engine: GatewayEngine) {
         configuration = engine.configuration
@@ -41,6 +43,7 @@ struct StatusPicture: Sendable {
         controls = engine.controls
         (tempoOutside, fold) = (engine.arbiter.tempoOutside, engine.arbiter.folding)
         undo = engine.undoText
+        tapped = engine.tapped
     }
 
     /// The outputs by their slots; some may be gone.
@@ -81,7 +84,13 @@ struct StatusPicture: Sendable {
             warnings: machine.warnings + warnings + configuration.warnings + table.warnings + inputWarnings
                 + controls.warnings + dispatchWarning(counters, machine)
                 + slots.compactMap { stepWarning(slot: $0, counters) }
-                + slots.compactMap { droppedWarning(slot: $0, counters) }, undo: undo)
+                + slots.compactMap { droppedWarning(slot: $0, counters) }, undo: undo, taps: taps(at: now))
+    }
+
+    /// How many taps agree; nil once the next one would begin anew.
+    private func taps(at now: HostTime) -> Status.Taps? {
+        guard let tapped, tapped.at.microseconds(to: now) <= TapTempo.longest else { return nil }
+        return Status.Taps(counted: tapped.reading.counted, wanted: tapped.reading.wanted)
     }
 
     /// Slots of the outputs that are wanted.

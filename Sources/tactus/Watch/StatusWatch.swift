@@ -9,8 +9,8 @@ struct StatusWatch {
 
     /// What the tasks report.
     private enum News: Sendable {
-        /// The gateway has sent its status, on its own or as the answer to a command.
-        case answered(Status, at: ContinuousClock.Instant, toCommand: Bool)
+        /// The gateway has sent its status, on its own or as the answer to a command with this path.
+        case answered(Status, at: ContinuousClock.Instant, toCommand: String?)
         /// It does not answer, or refused a command.
         case failed(String, toCommand: Bool)
     }
@@ -62,9 +62,10 @@ struct StatusWatch {
         /// - Returns: the pressed keys that have a meaning.
         mutating func take(_ event: LiveScreen<News>.Event) -> [WatchKey] {
             switch event {
-            case .news(.answered(let answer, let time, let isToCommand)):
+            case .news(.answered(let answer, let time, let command)):
                 (status, known, trouble) = (answer, time, nil)
-                if isToCommand { said = nil }
+                guard let command else { break }
+                (said, framesLeft) = (command == "tap" ? StatusText.tap(answer) : nil, saidFrames)
             case .news(.failed(let reason, false)): trouble = reason
             case .news(.failed(let reason, true)): (said, framesLeft) = (reason, saidFrames)
             case .pressed(let bytes, let time): return WatchKey.read(bytes, at: time, status)
@@ -86,7 +87,7 @@ struct StatusWatch {
     private func listen(_ report: @escaping @Sendable (News) -> Void) async {
         while !Task.isCancelled {
             do {
-                try await client.watch { report(.answered($0, at: .now, toCommand: false)) }
+                try await client.watch { report(.answered($0, at: .now, toCommand: nil)) }
             } catch {
                 report(.failed(Failure.text(of: error), toCommand: false))
             }
@@ -99,7 +100,7 @@ struct StatusWatch {
         for await case .command(let path, let body) in commands {
             do {
                 let answer = try await client.ask(path, body)
-                report(.answered(answer.status, at: .now, toCommand: true))
+                report(.answered(answer.status, at: .now, toCommand: path))
             } catch {
                 report(.failed(Failure.text(of: error), toCommand: true))
             }

@@ -37,6 +37,8 @@ struct GatewayWorld {
         var lastRequest = WorldTime.seconds(0)
         /// When the last event from the Link thread arrives; the next one must arrive later.
         var lastLinkEvent = WorldTime.seconds(0)
+        /// When the last message of a clock arrives; the next one must not overtake it.
+        var lastHeard = WorldTime.seconds(0)
         /// Whether the gateway thread is about to read the sequencer's announcements.
         var isAnnounced = false
         /// How often the gateway thread has woken because of a deadline, and since when that is counted.
@@ -181,7 +183,8 @@ struct GatewayWorld {
         trace.record("hears", node: node, [Int64(message.wire.bytes)], at: now)
         let arrival = ClockArrival(message, at: hostTime(of: node), from: source)
         let event = GatewayEvent.clocks([.arrival(arrival)])
-        simulation.schedule(.gateway(node, event, run: threads[node].run), at: later(20...400, at: node))
+        threads[node].lastHeard = max(later(20...400, at: node), threads[node].lastHeard)
+        simulation.schedule(.gateway(node, event, run: threads[node].run), at: threads[node].lastHeard)
     }
 
     /// Ends a turn of the gateway thread and schedules what it has asked other threads to do.

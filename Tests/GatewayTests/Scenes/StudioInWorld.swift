@@ -18,7 +18,9 @@ extension GatewayWorld {
     /// Adds a gateway with a drum machine and two connected leaders; Link is disabled.
     ///
     /// - Returns: its number, which the other methods take.
-    mutating func addNode(tempo: Double, quantum: Double = 4, profiles: [String: String] = [:]) throws -> Int {
+    mutating func addNode(
+        tempo: Double, quantum: Double = 4, profiles: [String: String] = [:], controls: [Control] = []
+    ) throws -> Int {
         var configuration = GatewayConfiguration()
         configuration.tempo = Tempo(beatsPerMinute: tempo)
         configuration.isLinkEnabled = false
@@ -26,6 +28,7 @@ extension GatewayWorld {
         configuration.live.outputs.hasClockPort = false
         configuration.live.outputs.library = try .of(profiles)
         configuration.live.outputs.outputs = [OutputRequest(.name("Drums"))]
+        configuration.live.controls = controls
         let node = addGateway(configuration)
         nodes[node].sequencer.plug(.device(28, "Drums", "Drums MIDI 1", card: 1))
         plugLeaders(into: node)

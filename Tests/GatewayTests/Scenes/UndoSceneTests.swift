@@ -187,8 +187,8 @@ struct UndoSceneTests {
     @Test
     func `a run of taps is undone as one, however slow`() throws {
         var scene = try scene()
-        for _ in 0..<4 { give(.tap(at: nil), &scene, thenWait: 2_500) }
-        #expect(tempo(scene) == 24)
+        for _ in 0..<4 { give(.tap(at: nil), &scene, thenWait: 2_000) }
+        #expect(tempo(scene) == 30)
         give(.undo, &scene)
         #expect(tempo(scene) == 120)
     }
