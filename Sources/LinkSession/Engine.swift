@@ -42,8 +42,8 @@ package struct Engine: Sendable {
     var listensUntil: HostTime?
     /// When we, or an earlier run of the program, may last have said good-bye.
     private var leftAt: HostTime?
-    /// Whether there were peers when we said good-bye.
-    var knewPeers = false
+    /// Whether there were peers when we said good-bye, or any was heard since.
+    var hasHeardPeers = false
     /// When the clock was last corrected.
     var correctedAt = HostTime(microseconds: 0)
 
@@ -178,7 +178,7 @@ package struct Engine: Sendable {
             }
             foundSession(at: now)
         } else {
-            (leftAt, knewPeers) = (now, !peers.records.isEmpty)
+            (leftAt, hasHeardPeers) = (now, !peers.records.isEmpty)
             (listensUntil, extreme) = (nil, nil)
             for interface in interfaces { sayByeBye(on: interface) }
             interfaces.removeAll()
@@ -294,6 +294,7 @@ package struct Engine: Sendable {
         }
         for measurement in measurements { consider(measurement.retryAt) }
         consider(listensUntil)
+        if clock != nil { consider(nextCorrection) }
         consider(crowd?.until)
         consider(extreme?.until)
         consider(changeLog.nextDeadline)

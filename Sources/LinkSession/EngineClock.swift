@@ -37,8 +37,11 @@ extension Engine {
 
     /// Follows the clock's drift in small steps.
     mutating func correctClock(at now: HostTime) {
-        if correctedAt.microseconds(to: now) >= Self.correctionPeriod { correct(at: now) }
+        if nextCorrection <= now { correct(at: now) }
     }
+
+    /// When the clock of a joined session is corrected again.
+    var nextCorrection: HostTime { correctedAt.advanced(byMicroseconds: Self.correctionPeriod) }
 
     private mutating func correct(at now: HostTime) {
         correctedAt = now

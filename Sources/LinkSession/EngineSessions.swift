@@ -152,7 +152,7 @@ extension Engine {
     mutating func endListening(at now: HostTime) {
         guard let end = listensUntil, end <= now else { return }
         listensUntil = nil
-        if peers.records.isEmpty, !knewPeers { pushState() } else { foundSession(at: now) }
+        if hasHeardPeers { foundSession(at: now) } else { pushState() }
     }
 
     /// Leaves the present session for a new one with this peer as founder and only member.
