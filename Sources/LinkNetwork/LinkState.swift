@@ -77,7 +77,7 @@ extension LinkState {
             sessionID: engine.sessionID, interfaces: engine.interfaceAddresses.map(\.description),
             failures: failures, refusedDatagrams: engine.refusedDatagrams,
             crowdingAddress: engine.crowd.map { $0.source?.description ?? "many addresses" },
-            extremeNumbersAddress: engine.extreme?.source?.description,
+            extremeNumbersAddress: engine.extreme?.source.description,
             measurementErrorMicroseconds: engine.measurementErrorMicroseconds, clockSteps: engine.clockSteps,
             changes: changes)
     }

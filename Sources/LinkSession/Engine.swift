@@ -92,7 +92,7 @@ package struct Engine: Sendable {
     package internal(set) var crowd: Crowd?
 
     /// Who announces numbers in our session that no program comes to by itself, and until when to remember it.
-    package internal(set) var extreme: Crowd?
+    package internal(set) var extreme: (source: IPAddress, until: HostTime)?
 
     /// More peers or sessions than are remembered or measured.
     package struct Crowd: Hashable, Sendable {

@@ -175,7 +175,7 @@ extension Engine {
     private mutating func noteExtremes(of announcement: Announcement, from source: IPAddress, at now: HostTime) {
         guard announcement.session == session.id, announcement.isExtreme(at: session.transform.ghostTime(of: now))
         else { return }
-        extreme = Crowd(source: extreme?.source ?? source, until: now.advanced(byMicroseconds: Self.crowdMemory))
+        extreme = (extreme?.source ?? source, now.advanced(byMicroseconds: Self.crowdMemory))
     }
 
     /// Forgets the crowd once it has displaced nothing for a while, and extreme numbers that are announced no more.
