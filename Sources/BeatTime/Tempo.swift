@@ -18,7 +18,8 @@ public struct Tempo: Hashable, Comparable, Sendable {
 
     /// The tempo for a beat length in whole microseconds.
     ///
-    /// - Parameter microsecondsPerBeat: at least 1; the wire codec refuses anything less.
+    /// - Parameter microsecondsPerBeat: at least 1 for a tempo that makes sense; ``clamped`` makes one of any other, as
+    ///   other Link programs do: 999 BPM of 0, and 20 BPM of a negative one.
     @inlinable
     public init(microsecondsPerBeat: Int64) { beatsPerMinute = 60_000_000 / Double(microsecondsPerBeat) }
 

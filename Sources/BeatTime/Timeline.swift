@@ -1,7 +1,8 @@
 /// Relates beats to time: at `timeOrigin` the beat is `beatOrigin`, and beats pass at `tempo`.
 ///
 /// The arithmetic is Link's, bit for bit. The order of operations and the rounding are part of the protocol, because
-/// all peers must compute the same microsecond. A plain value, usable on any thread.
+/// all peers must compute the same microsecond. Any numbers are allowed, also such as only a hostile peer announces: sums
+/// and differences wrap around as they do in other peers. A plain value, usable on any thread.
 ///
 /// ```swift
 /// let timeline = HostTimeline(
@@ -25,19 +26,44 @@ public struct Timeline<Time: Instant>: Hashable, Sendable {
     /// The beat at a time, before any quantum is applied.
     @inlinable
     public func beats(at time: Time) -> Beats {
-        let elapsed = Double(timeOrigin.microseconds(to: time))
-        return beatOrigin + Beats(elapsed / Double(tempo.microsecondsPerBeat))
+        let (elapsed, length) = (timeOrigin.microseconds(to: time), tempo.microsecondsPerBeat)
+        guard isExactInDouble(elapsed) || length <= 0 else {
+            return beatOrigin + Beats(microbeats: wrappedProduct(elapsed, 1_000_000, dividedBy: length))
+        }
+        return beatOrigin + Beats(Double(elapsed) / Double(length))
     }
 
     /// The time of a beat, before any quantum is applied.
     @inlinable
     public func time(of beats: Beats) -> Time {
-        let distance = (beats - beatOrigin).value
-        return timeOrigin.advanced(byMicroseconds: roundedToInteger(distance * Double(tempo.microsecondsPerBeat)))
+        let (distance, length) = (beats - beatOrigin, tempo.microsecondsPerBeat)
+        guard isExactInDouble(distance.microbeats) else {
+            let span = wrappedProduct(distance.microbeats, length, dividedBy: 1_000_000)
+            return timeOrigin.advanced(byMicroseconds: span)
+        }
+        return timeOrigin.advanced(byMicroseconds: roundedToInteger(distance.value * Double(length)))
     }
 }
 
 extension Timeline: BitwiseCopyable where Time: BitwiseCopyable {}
+
+/// Whether a double represents this number and all smaller ones exactly.
+///
+/// Beyond that, which is 285 years in microseconds, timelines compute with 128 bits: a double would round beats and times
+/// by up to a millisecond, and not reach the most distant ones at all.
+@inlinable
+func isExactInDouble(_ number: Int64) -> Bool { number.magnitude <= 1 << 53 }
+
+/// A product, divided and rounded to the nearest integer, halves away from zero; what exceeds 64 bits is cut off.
+///
+/// - Parameter divisor: above 0.
+@usableFromInline
+func wrappedProduct(_ left: Int64, _ right: Int64, dividedBy divisor: Int64) -> Int64 {
+    let product = Int128(left) * Int128(right)
+    let (quotient, remainder) = product.quotientAndRemainder(dividingBy: Int128(divisor))
+    let isUp = 2 * remainder.magnitude >= divisor.magnitude
+    return Int64(truncatingIfNeeded: isUp ? quotient + product.signum() : quotient)
+}
 
 /// A timeline as this machine's programs see it.
 ///

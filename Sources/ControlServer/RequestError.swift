@@ -82,6 +82,7 @@ struct RequestError: Error, HTTPResponseError {
             case .nothingToUndo: (.conflict, "nothing-to-undo")
             case .changedSince: (.conflict, "changed-since")
             case .badConfiguration: (.unprocessableContent, "bad-configuration")
+            case .refusedEdit: (.conflict, "edit-refused")
             case .busy: (.serviceUnavailable, "busy")
             }
         self.init(

@@ -1,4 +1,5 @@
 package import BeatTime
+package import LinkSession
 package import MIDIClock
 
 /// A command from outside: terminal, HTTP, a foot switch.
@@ -55,6 +56,8 @@ package enum CommandError: Error, Hashable, Sendable, CustomStringConvertible {
     case changedSince(String)
     /// Configuration or profiles are wrong; every mistake with its position.
     case badConfiguration([String])
+    /// The session cannot be changed so.
+    case refusedEdit(EditRefusal)
     /// Too many commands are waiting.
     case busy
 
@@ -69,7 +72,8 @@ package enum CommandError: Error, Hashable, Sendable, CustomStringConvertible {
         case .outOfRange(_, let possible): possible
         case .busy: "try again"
         case .notPlaying(nil): "'tactus play' starts the song"
-        case .unclearName, .notConnected, .notPlaying, .notPlaceable, .nothingToUndo, .changedSince, .badConfiguration:
+        case .unclearName, .notConnected, .notPlaying, .notPlaceable, .nothingToUndo, .changedSince, .badConfiguration,
+            .refusedEdit:
             nil
         }
     }
@@ -89,6 +93,7 @@ package enum CommandError: Error, Hashable, Sendable, CustomStringConvertible {
         case .nothingToUndo: "there is nothing to undo"
         case .changedSince(let change): "nothing was undone: \(change)"
         case .badConfiguration(let mistakes): mistakes.joined(separator: "\n")
+        case .refusedEdit(let refusal): "the session was not changed: \(refusal)"
         case .busy: "too many commands are waiting"
         }
     }

@@ -70,7 +70,7 @@ package struct SessionPeer: Codable, Hashable, Sendable {
     package var since: String
     /// Median time of a ping and its answer; nil for peers that were not measured.
     @Nullable package var roundTripMicroseconds: Double?
-    /// Likely error of the session's clock; nil unless it is measured through this peer.
+    /// Greatest possible error of the session's clock; nil unless it is measured through this peer.
     @Nullable package var clockErrorMicroseconds: Double?
     /// Whether it runs on the gateway's computer.
     package var local: Bool

@@ -1,5 +1,5 @@
 public import BeatTime
-internal import LinkSession
+public import LinkSession
 
 /// Something that happened to a Link peer.
 ///
@@ -25,6 +25,8 @@ public enum LinkEvent: Hashable, Sendable {
     case enabledChanged(Bool)
     /// Sharing play and stop was switched on or off.
     case startStopSyncChanged(Bool)
+    /// A commit or an edit made here was refused; nothing of it was made.
+    case editRefused(EditRefusal)
 
     /// The events that lead from one state to the next, in the order in which they are reported.
     static func between(_ old: LinkState, _ new: LinkState) -> [LinkEvent] {

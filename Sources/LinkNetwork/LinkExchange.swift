@@ -24,7 +24,7 @@ final class LinkExchange: Sendable {
             case setEnabled(Bool)
             case setActive(Bool)
             case setStartStopSync(Bool)
-            case edit(@Sendable (inout SessionState, HostTime) -> Void)
+            case edit(@Sendable (inout SessionState, HostTime) -> Void, whenRefused: (@Sendable (EditRefusal) -> Void)?)
             case commit(SessionState, at: HostTime)
             case report(PeerAnswer)
             case close
@@ -120,6 +120,12 @@ final class LinkExchange: Sendable {
         let events = LinkEvent.between(old, state)
         for event in events { onEvent(event) }
         listeners.tell(events)
+    }
+
+    /// Reports an edit that could not be made.
+    func tell(_ refusal: EditRefusal) {
+        onEvent(.editRefused(refusal))
+        listeners.tell([.editRefused(refusal)])
     }
 
     func noteRefusals(_ count: Int) {

@@ -51,8 +51,9 @@ final class LinkLoop {
             receive(.measurement)
             receive(.discovery)
             if let commit = exchange.realTime.takeCommit() {
-                let now = HostTime.now()
-                sendAndPublish(engine.commit(commit.state, madeAt: commit.time, at: now), at: now)
+                _ = make(at: .now()) { (engine, now) throws(EditRefusal) in
+                    try engine.commit(commit.state, madeAt: commit.time, at: now)
+                }
             }
             for command in exchange.takeCommands() { perform(command) }
             passTime()
@@ -134,14 +135,35 @@ final class LinkLoop {
         case .setStartStopSync(let isEnabled):
             engine.setStartStopSync(isEnabled)
             publish()
-        case .edit(let body): sendAndPublish(engine.edit(at: now) { body(&$0, now) }, at: now)
-        case .commit(let state, let time): sendAndPublish(engine.commit(state, madeAt: time, at: now), at: now)
+        case .edit(let body, let whenRefused):
+            let refusal = make(at: now) { (engine, now) throws(EditRefusal) in
+                try engine.edit(at: now) { body(&$0, now) }
+            }
+            if let refusal, let whenRefused { return whenRefused(refusal) }
+        case .commit(let state, let time):
+            _ = make(at: now) { (engine, now) throws(EditRefusal) in
+                try engine.commit(state, madeAt: time, at: now)
+            }
         case .report(let answer): answer.set(peerReports(at: now))
         case .close:
             joinOrLeave(engine.setEnabled(false, at: now), at: now)
             isClosing = true
         }
         command.whenDone?()
+    }
+
+    /// Makes an edit, or reports that it is refused, and returns why.
+    private func make(
+        at now: HostTime, _ edit: (inout Engine, HostTime) throws(EditRefusal) -> [Datagram]
+    ) -> EditRefusal? {
+        do throws(EditRefusal) {
+            sendAndPublish(try edit(&engine, now), at: now)
+            return nil
+        } catch {
+            publish()
+            exchange.tell(error)
+            return error
+        }
     }
 
     /// The peers heard now, with the names of our interfaces.

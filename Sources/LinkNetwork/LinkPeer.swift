@@ -42,6 +42,8 @@ public final class LinkPeer: Sendable {
     ) throws(SystemCallError) {
         let now = HostTime.now()
         var engine = Engine(tempo: tempo, seed: .random(in: 0 ... .max), at: now)
+        // An earlier run of the program may have left the session right before.
+        engine.mayJustHaveLeft(at: now)
         if resumptionTime > 0 { engine.resumePlaying(until: now.advanced(byMicroseconds: resumptionTime)) }
         engine.setStartStopSync(isStartStopSyncEnabled)
         try self.init(engine, interfaces: interfaces, priority: priority, onChange: onChange, onEvent: onEvent)
@@ -77,6 +79,9 @@ public final class LinkPeer: Sendable {
 
     /// Enables or disables Link, as the user chooses: joins or leaves the network.
     ///
+    /// A peer that was started or disabled less than 0.6 s ago first only listens for as long. Otherwise its session could
+    /// be as old as one that another peer founded when it was left alone, and move that one's beats.
+    ///
     /// - Parameters:
     ///   - isEnabled: true joins; false sends a bye-bye and leaves.
     ///   - whenDone: called on the network thread once ``state`` shows the change.
@@ -111,18 +116,22 @@ public final class LinkPeer: Sendable {
     ///
     /// Every later ``capture()`` shows them at once; the session takes them over shortly after. Only what was changed
     /// since the capture is applied. If the peer has joined another session since the capture, a changed timeline is
-    /// dropped, because it would carry the old session's tempo into the new one.
+    /// dropped, because it would carry the old session's tempo into the new one. A commit that cannot be made is reported
+    /// as ``LinkEvent/editRefused(_:)``.
     public func commit(_ state: SessionState) { exchange.commit(state) }
 
     /// Changes the newest session state in one step, so that joining another session cannot come between.
     ///
     /// - Parameters:
     ///   - body: called on the network thread; it must not block.
+    ///   - whenRefused: called instead of `whenDone` if the edit cannot be made; nothing of it is then. Without it
+    ///     `whenDone` is called all the same.
     ///   - whenDone: called on the network thread, after `onChange`, once ``state`` shows the result.
     public func edit(
-        _ body: @escaping @Sendable (inout SessionState, HostTime) -> Void, whenDone: (@Sendable () -> Void)? = nil
+        _ body: @escaping @Sendable (inout SessionState, HostTime) -> Void,
+        whenRefused: (@Sendable (EditRefusal) -> Void)? = nil, whenDone: (@Sendable () -> Void)? = nil
     ) {
-        exchange.post(.init(action: .edit(body), whenDone: whenDone))
+        exchange.post(.init(action: .edit(body, whenRefused: whenRefused), whenDone: whenDone))
     }
 
     /// The peers heard now; none off the network or after ``close()``.

@@ -42,7 +42,15 @@ public struct LinkState: Hashable, Sendable {
     public var crowdingAddress: String?
     /// Peers that are heard but cannot be measured, or cannot measure this peer; nil if there are none.
     package var unreachable: Unreachable?
-    /// Likely error of the measured session clock, in microseconds; nil in a session founded here.
+    /// The address that announces numbers in our session that no program comes to by itself; nil if none does.
+    ///
+    /// These are beats and times nine years away or more, and starts and stops stamped more than a minute ahead. All peers
+    /// take and repeat them, so it is the first from which they were heard. The value stays for 30 s after the last.
+    public var extremeNumbersAddress: String?
+    /// Greatest possible error of the measured session clock, in microseconds; nil in a session founded here.
+    ///
+    /// Half of the least time there and back belongs to it, because nobody can see how it is divided between the two. What
+    /// a measured peer that is not the session's founder errs by itself is not included.
     public var measurementErrorMicroseconds: Double?
     /// Sum of all corrections to the session's clock since the start, in microseconds; positive is later.
     ///
@@ -76,8 +84,8 @@ extension LinkState {
             sessionID: engine.sessionID, interfaces: engine.interfaceAddresses.map(\.description),
             failures: failures, leftOut: leftOut, refusedDatagrams: engine.refusedDatagrams,
             crowdingAddress: engine.crowd.map { $0.source?.description ?? "many addresses" },
-            unreachable: engine.unreachable, measurementErrorMicroseconds: engine.measurementErrorMicroseconds,
-            clockSteps: engine.clockSteps,
+            unreachable: engine.unreachable, extremeNumbersAddress: engine.extreme?.source.description,
+            measurementErrorMicroseconds: engine.measurementErrorMicroseconds, clockSteps: engine.clockSteps,
             changes: changes)
     }
 }

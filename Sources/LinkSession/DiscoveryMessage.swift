@@ -1,6 +1,8 @@
 package import BeatTime
 
 /// What a peer announces about itself four times a second.
+///
+/// Any number is taken as it is, because other peers take and repeat it as well. Refusing it would leave us alone.
 package struct Announcement: Hashable, Sendable {
     package var session: NodeID
     /// The session's timeline; its tempo is within Link's range.
@@ -83,11 +85,9 @@ package struct DiscoveryDecoder {
 
     private static func timeline(_ body: WireReader) throws(WireError) -> GhostTimeline {
         var body = body
-        let length = try body.integer(Int64.self)
-        guard Wire.microsecondsPerBeat.contains(length) else { throw .outOfBounds }
         return GhostTimeline(
-            tempo: Tempo(microsecondsPerBeat: length).clamped, beatOrigin: Beats(microbeats: try body.origin()),
-            timeOrigin: GhostTime(microseconds: try body.origin()))
+            tempo: Tempo(microsecondsPerBeat: try body.integer()).clamped,
+            beatOrigin: Beats(microbeats: try body.integer()), timeOrigin: GhostTime(microseconds: try body.integer()))
     }
 
     private static func session(_ body: WireReader) throws(WireError) -> NodeID {
@@ -98,8 +98,8 @@ package struct DiscoveryDecoder {
     private static func startStop(_ body: WireReader) throws(WireError) -> StartStopState {
         var body = body
         return StartStopState(
-            isPlaying: try body.integer(UInt8.self) != 0, beats: Beats(microbeats: try body.origin()),
-            timestamp: GhostTime(microseconds: try body.origin()))
+            isPlaying: try body.integer(UInt8.self) != 0, beats: Beats(microbeats: try body.integer()),
+            timestamp: GhostTime(microseconds: try body.integer()))
     }
 
     private static func endpoint4(_ body: WireReader) throws(WireError) -> Endpoint {

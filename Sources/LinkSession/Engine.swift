@@ -15,6 +15,8 @@ package struct Engine: Sendable {
     var session: Session
     /// The session's start/stop state.
     var startStop = StartStopState.initial
+    /// The stamp of ``startStop``, or when it came if its stamp was ahead of the session's clock.
+    var startStopCountsFrom = GhostTime(microseconds: 0)
     /// Who changed tempo and transport, and which sessions were joined.
     package internal(set) var changeLog = ChangeLog()
     /// Other sessions seen, ordered by ID.
@@ -33,6 +35,15 @@ package struct Engine: Sendable {
     ///
     /// A peer may be heard where it cannot be measured.
     var measuredThrough: Announcer?
+    /// Until when we only listen; nil while we announce ourselves.
+    ///
+    /// Who was alone with us has founded a session when we said good-bye. Ours must not be about as old, or their
+    /// beats could be moved to it.
+    var listensUntil: HostTime?
+    /// When we, or an earlier run of the program, may last have said good-bye.
+    private var leftAt: HostTime?
+    /// Whether there were peers when we said good-bye, or any was heard since.
+    var hasHeardPeers = false
     /// When the clock was last corrected.
     var correctedAt = HostTime(microseconds: 0)
 
@@ -66,7 +77,9 @@ package struct Engine: Sendable {
     ///
     /// Unexpected pongs do not count: every measurement leaves one behind.
     package internal(set) var refusedDatagrams = 0
-    /// Likely error of the joined session's clock, in microseconds; nil in a session founded here.
+    /// Greatest possible error of the joined session's clock as measured, in microseconds; nil in a session founded here.
+    ///
+    /// It does not include what the measured peer itself errs by, if it is not the founder.
     package var measurementErrorMicroseconds: Double? { clock?.errorMicroseconds }
     /// Sum of all corrections of joined sessions' clocks, in microseconds; positive is later.
     package internal(set) var clockSteps: Int64 = 0
@@ -81,6 +94,9 @@ package struct Engine: Sendable {
     /// Peers that are heard but cannot be measured, or cannot measure us; nil if there are none.
     package internal(set) var unreachable: Unreachable?
     var unanswered = UnansweredSessions()
+
+    /// Who announces numbers in our session that no program comes to by itself, and until when to remember it.
+    package internal(set) var extreme: (source: IPAddress, until: HostTime)?
 
     /// More peers or sessions than are remembered or measured.
     package struct Crowd: Hashable, Sendable {
@@ -152,12 +168,22 @@ package struct Engine: Sendable {
         return joinOrLeaveNetwork(at: now)
     }
 
+    /// Notes that an earlier run of the program may have said good-bye right before now, as in a quick restart.
+    ///
+    /// If the peer is enabled soon after, it first only listens for 0.6 s.
+    package mutating func mayJustHaveLeft(at now: HostTime) { leftAt = now }
+
     private mutating func joinOrLeaveNetwork(at now: HostTime) -> [Datagram] {
         guard isNetworking != (isEnabled && isActive) else { return [] }
         isNetworking.toggle()
         if isNetworking {
+            if let leftAt, leftAt.microseconds(to: now) < Self.ageTolerance + Self.travelTime {
+                listensUntil = now.advanced(byMicroseconds: Self.listeningTime)
+            }
             foundSession(at: now)
         } else {
+            (leftAt, hasHeardPeers) = (now, !peers.records.isEmpty)
+            (listensUntil, extreme) = (nil, nil)
             for interface in interfaces { sayByeBye(on: interface) }
             interfaces.removeAll()
             measurements.removeAll()
@@ -251,6 +277,7 @@ package struct Engine: Sendable {
         retryMeasurements(at: now)
         remeasureSession(at: now)
         correctClock(at: now)
+        endListening(at: now)
         forgetCrowd(at: now)
         if interfaces.contains(where: { $0.broadcastAt <= now }) { judgeReach(at: now) }
         changeLog.settle(at: now)
@@ -272,7 +299,10 @@ package struct Engine: Sendable {
             consider(interface.pruneAt)
         }
         for measurement in measurements { consider(measurement.retryAt) }
+        consider(listensUntil)
+        if clock != nil { consider(nextCorrection) }
         consider(crowd?.until)
+        consider(extreme?.until)
         consider(changeLog.nextDeadline)
         return earliest
     }

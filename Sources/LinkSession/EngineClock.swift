@@ -4,6 +4,8 @@ import BeatTime
 extension Engine {
     private static let fullRoundPeriod: Int64 = 30_000_000
     private static let burstPeriod: Int64 = 1_000_000
+    /// How soon after joining the clock is measured again, in microseconds: it shows the clock's rate.
+    private static let firstBurst: Int64 = 500_000
     private static let correctionPeriod: Int64 = 250_000
     /// Smaller corrections, in microseconds, are not applied.
     private static let leastCorrection: Int64 = 2
@@ -12,7 +14,7 @@ extension Engine {
     mutating func follow(_ measured: SessionClock, at now: HostTime) {
         clock = measured
         correctedAt = now
-        remeasureAt = now.advanced(byMicroseconds: Self.burstPeriod)
+        remeasureAt = now.advanced(byMicroseconds: Self.firstBurst)
         fullRoundAt = now.advanced(byMicroseconds: Self.fullRoundPeriod)
     }
 
@@ -35,14 +37,19 @@ extension Engine {
 
     /// Follows the clock's drift in small steps.
     mutating func correctClock(at now: HostTime) {
-        if correctedAt.microseconds(to: now) >= Self.correctionPeriod { correct(at: now) }
+        if nextCorrection <= now { correct(at: now) }
     }
+
+    /// When the clock of a joined session is corrected again.
+    var nextCorrection: HostTime { correctedAt.advanced(byMicroseconds: Self.correctionPeriod) }
 
     private mutating func correct(at now: HostTime) {
         correctedAt = now
-        guard let transform = clock?.transform(at: now) else { return }
+        // Right in the middle of the time for which it is used.
+        let middle = now.advanced(byMicroseconds: Self.correctionPeriod / 2)
+        guard let transform = clock?.transform(at: middle) else { return }
         let step = session.transform.intercept &- transform.intercept
-        guard abs(step) >= Self.leastCorrection, isRepresentable(session.timeline, transform, at: now) else { return }
+        guard step.magnitude >= Self.leastCorrection else { return }
         clockSteps &+= step
         // Peers need not know: the shared state of the session has not changed.
         apply(session.timeline, transform, at: now)

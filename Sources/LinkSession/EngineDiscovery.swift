@@ -20,6 +20,21 @@ struct LinkInterface: Sendable {
     }
 }
 
+extension Announcement {
+    /// How far ahead of the session's clock a start or stop may be stamped without being noted, in microseconds.
+    ///
+    /// Right ones are not ahead at all.
+    private static let oddLead: Int64 = 60_000_000
+
+    /// Whether a program can have come to some number only on purpose.
+    fileprivate func isExtreme(at present: GhostTime) -> Bool {
+        func isFar(_ time: GhostTime) -> Bool { time.microseconds(to: present).magnitude > HostTimeline.furthestOrigin }
+        return !isCountable(timeline.beatOrigin) || isFar(timeline.timeOrigin) || !isCountable(startStop.beats)
+            || present.microseconds(to: startStop.timestamp) > Self.oddLead
+            || startStop != .initial && isFar(startStop.timestamp)
+    }
+}
+
 // Presence: finding peers and announcing ourselves.
 extension Engine {
     /// Seconds for which others count us as present without another message.
@@ -45,8 +60,9 @@ extension Engine {
         return outbox
     }
 
-    /// Announces now, or 50 ms after state was last sent, and then every 250 ms.
+    /// Announces now, or 50 ms after state was last sent, and then every 250 ms; nothing while we only listen.
     mutating func broadcast(onInterfaceAt index: Int, at now: HostTime) {
+        guard listensUntil == nil else { return interfaces[index].broadcastAt = HostTime(microseconds: .max) }
         if let lastSend = interfaces[index].lastSend, let lastAlive = interfaces[index].lastAlive {
             let wait = Self.shortestPeriodMilliseconds - lastSend.microseconds(to: now) / 1000
             if wait > 0, lastAlive.microseconds(to: now) < Self.longestSilence {
@@ -95,8 +111,10 @@ extension Engine {
             if peers.remove(peer) { recountPeers(at: now) }
         case .alive:
             // Answered even if the payload is invalid.
-            interfaces[index].lastSend = now
-            send(.response, to: .peer(source), on: interfaces[index])
+            if listensUntil == nil {
+                interfaces[index].lastSend = now
+                send(.response, to: .peer(source), on: interfaces[index])
+            }
             received(try message.announcement(), message.header, from: address, onInterfaceAt: index, at: now)
         case .response:
             received(try message.announcement(), message.header, from: address, onInterfaceAt: index, at: now)
@@ -117,7 +135,9 @@ extension Engine {
             source: source, at: now)
         let evidence = ChangeLog.Evidence(
             announcement: announcement, announcer: record.announcer, lastHeard: lastHeard)
+        hasHeardPeers = true
         guard admit(record, at: now) else { return }
+        noteExtremes(of: announcement, from: source, at: now)
         let before = before
         let pruneAt = expiry.advanced(byMicroseconds: Self.prunePadding)
         interfaces[index].pruneAt = min(interfaces[index].pruneAt ?? pruneAt, pruneAt)
@@ -151,9 +171,17 @@ extension Engine {
         crowd = Crowd(source: crowd?.source ?? source, until: now.advanced(byMicroseconds: Self.crowdMemory))
     }
 
-    /// Forgets the crowd once it has displaced nothing for a while.
+    /// Notes who announces numbers in our session that no program comes to by itself; peers take and repeat them.
+    private mutating func noteExtremes(of announcement: Announcement, from source: IPAddress, at now: HostTime) {
+        guard announcement.session == session.id, announcement.isExtreme(at: session.transform.ghostTime(of: now))
+        else { return }
+        extreme = (extreme?.source ?? source, now.advanced(byMicroseconds: Self.crowdMemory))
+    }
+
+    /// Forgets the crowd once it has displaced nothing for a while, and extreme numbers that are announced no more.
     mutating func forgetCrowd(at now: HostTime) {
         if let crowd, crowd.until <= now { self.crowd = nil }
+        if let extreme, extreme.until <= now { self.extreme = nil }
     }
 
     /// Forgets expired peers, a second after the earliest of them has expired.

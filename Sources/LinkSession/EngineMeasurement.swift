@@ -72,9 +72,13 @@ extension Engine {
     private mutating func succeeded(_ measurement: Measurement, _ trips: [RoundTrip], at now: HostTime) {
         let isOwn = measurement.session == session.id
         let isFirstHand = measurement.peer.node == measurement.session
-        guard let burst = Burst(trips, drift: isOwn ? clock?.drift ?? 0 : 0, isFirstHand: isFirstHand) else {
-            return failed(measurement, at: now)
-        }
+        let known = isOwn ? clock : nil
+        let leads = trips.map(\.lead).sorted()
+        guard !leads.isEmpty,
+            let burst = Burst(
+                trips, beyond: known?.base ?? leads[leads.count / 2], drift: known?.drift ?? 0,
+                isFirstHand: isFirstHand)
+        else { return failed(measurement, at: now) }
         let times = trips.map { $0.sent.microseconds(to: $0.arrived) }.sorted()
         peers.noteAnswer(measurement.peer, roundTrip: times[times.count / 2])
         unanswered.answered(measurement.session)

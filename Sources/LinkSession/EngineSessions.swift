@@ -3,7 +3,13 @@ import BeatTime
 // Which session to be in, and what its timeline is.
 extension Engine {
     /// Sessions whose ages differ by less than this, in microseconds, count as equally old; the smaller ID wins.
-    private static let ageTolerance: Int64 = 500_000
+    static let ageTolerance: Int64 = 500_000
+    /// How long a good-bye takes at most to arrive, in microseconds.
+    static let travelTime: Int64 = 100_000
+    /// How long to listen before announcing a session where another may just have begun, in microseconds.
+    ///
+    /// Peers announce theirs every 0.25 s. A session that is founded then is younger than any that began at the good-bye.
+    static let listeningTime = ageTolerance + travelTime
     /// Most known sessions; those without a member in the table of peers are forgotten to make room.
     private static let knownSessionLimit = PeerTable.capacity
     private static let formerNodeIDLimit = 16
@@ -13,11 +19,7 @@ extension Engine {
     /// Processes a new timeline from a member of a session.
     mutating func saw(_ timeline: GhostTimeline, in id: NodeID, at now: HostTime) {
         if id == session.id {
-            if timeline.beatOrigin > session.timeline.beatOrigin,
-                isRepresentable(timeline, session.transform, at: now)
-            {
-                apply(timeline, session.transform, at: now)
-            }
+            if timeline.beatOrigin > session.timeline.beatOrigin { apply(timeline, session.transform, at: now) }
         } else if let index = knownSessions.firstIndex(where: { $0.id == id }) {
             if timeline.beatOrigin > knownSessions[index].timeline.beatOrigin {
                 knownSessions[index].timeline = timeline
@@ -87,25 +89,12 @@ extension Engine {
         let transform = measured.transform(at: now)
         guard let index = knownSessions.firstIndex(where: { $0.id == id }) else { return }
         // It may have no members left; joining it would only make us look older than we are.
-        guard peers.hasMembers(of: id), let timeline = timeline(of: knownSessions[index], transform, at: now) else {
-            forget(id)
-            return
-        }
+        guard peers.hasMembers(of: id) else { return forget(id) }
         guard mustBeJoined(id, transform, at: now) else { return reject(id) }
-        knownSessions[index].timeline = timeline
         measuredThrough = peer
         measurements.removeAll { $0.session == id }
         join(knownSessions.remove(at: index), transform, at: now)
         follow(measured, at: now)
-    }
-
-    /// The newest timeline of a session that can be followed; nil if there is none.
-    private func timeline(
-        of known: KnownSession, _ transform: GhostTransform, at now: HostTime
-    ) -> GhostTimeline? {
-        let newest = peers.timelines(of: known.id).sorted { $0.beatOrigin > $1.beatOrigin }
-        return ([known.timeline] + newest)
-            .first { client.following($0, through: transform, at: now).isRepresentable }
     }
 
     /// Notes that a measurement has shown that a session must not be joined.
@@ -124,10 +113,13 @@ extension Engine {
     }
 
     /// Whether a session is older than the present one, or as old and has the smaller ID.
+    ///
+    /// While we only listen, every session is older: ours is not founded yet.
     private func mustBeJoined(_ id: NodeID, _ transform: GhostTransform, at now: HostTime) -> Bool {
+        guard listensUntil == nil else { return true }
         let difference = session.transform.ghostTime(of: now).microseconds(to: transform.ghostTime(of: now))
         if difference > Self.ageTolerance { return true }
-        return abs(difference) < Self.ageTolerance && id < session.id
+        return difference.magnitude < Self.ageTolerance && id < session.id
     }
 
     private mutating func join(_ joined: KnownSession, _ transform: GhostTransform, at now: HostTime) {
@@ -135,8 +127,8 @@ extension Engine {
         let never = HostTime(microseconds: .max)
         remember(KnownSession(id: session.id, timeline: session.timeline, since: never, isRejected: true))
         joins += 1
-        startStop = .initial
-        followsStartStop = false
+        listensUntil = nil
+        forgetStartStop()
         session.id = joined.id
         let tempo = session.timeline.tempo
         apply(joined.timeline, transform, at: now)
@@ -153,6 +145,16 @@ extension Engine {
         if now < end, let latest = peers.latestStartStop(in: id) { saw(latest, in: id, at: now) }
     }
 
+    /// Announces the session founded here if nobody was heard while we listened.
+    ///
+    /// If somebody was, whose session could not be measured yet, ours begins only now. Theirs is then older, and theirs is
+    /// the one that goes on.
+    mutating func endListening(at now: HostTime) {
+        guard let end = listensUntil, end <= now else { return }
+        listensUntil = nil
+        if hasHeardPeers { foundSession(at: now) } else { pushState() }
+    }
+
     /// Leaves the present session for a new one with this peer as founder and only member.
     ///
     /// Tempo, beats and grid continue here. To others this is a new peer, and the youngest session. Measurements of other
@@ -161,11 +163,11 @@ extension Engine {
         formerNodeIDs.append(nodeID)
         if formerNodeIDs.count > Self.formerNodeIDLimit { formerNodeIDs.removeFirst() }
         nodeID = nodeIDs.next()
-        let beat = session.timeline.beats(at: session.transform.ghostTime(of: now))
+        // Counted from our own grid's origin, which is never far, whatever numbers the old session had.
+        let beat = client.beats(at: now) - client.beatOrigin
         let timeline = GhostTimeline(
             tempo: session.timeline.tempo, beatOrigin: beat, timeOrigin: GhostTime(microseconds: 0))
-        startStop = .initial
-        followsStartStop = false
+        forgetStartStop()
         session.id = nodeID
         apply(timeline, GhostTransform(foundingAt: now), at: now)
         measurements.removeAll { measurement in
@@ -186,24 +188,13 @@ extension Engine {
         session.timeline = timeline
         session.transform = transform
         client = client.following(timeline, through: transform, at: now)
-        if isStartStopSyncEnabled, followsStartStop {
-            clientStartStop = startStop.inHostTime(on: timeline, through: transform)
-        }
+        if isStartStopSyncEnabled, followsStartStop { clientStartStop = hostStartStop(at: now) }
     }
 
-    /// Whether following a timeline keeps this machine's origins in the range of exact arithmetic.
-    mutating func isRepresentable(
-        _ timeline: GhostTimeline, _ transform: GhostTransform, at now: HostTime
-    ) -> Bool {
-        let isRepresentable = client.following(timeline, through: transform, at: now).isRepresentable
-        if !isRepresentable { refusedDatagrams += 1 }
-        return isRepresentable
-    }
-}
-
-extension Timeline {
-    /// Whether both origins are whole numbers that a double represents exactly.
-    var isRepresentable: Bool {
-        Wire.origins.contains(beatOrigin.microbeats) && Wire.origins.contains(timeOrigin.microseconds)
+    /// Forgets the start/stop state of the session that was left; our own programs keep theirs.
+    private mutating func forgetStartStop() {
+        startStop = .initial
+        startStopCountsFrom = startStop.timestamp
+        followsStartStop = false
     }
 }

@@ -81,9 +81,9 @@ extension MeasurementMessage.Pong {
             var body = try body(entry.body, ofSize: 8)
             switch entry.key {
             case EntryKey.session: session = NodeID(bits: try body.integer())
-            case EntryKey.ghostTime: ghostTime = GhostTime(microseconds: try body.origin())
-            case EntryKey.hostTime: hostTime = HostTime(microseconds: try body.origin())
-            default: previousGhostTime = GhostTime(microseconds: try body.origin())
+            case EntryKey.ghostTime: ghostTime = GhostTime(microseconds: try body.integer())
+            case EntryKey.hostTime: hostTime = HostTime(microseconds: try body.integer())
+            default: previousGhostTime = GhostTime(microseconds: try body.integer())
             }
         }
     }

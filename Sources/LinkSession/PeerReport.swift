@@ -15,7 +15,7 @@ package struct PeerReport: Hashable, Sendable {
     package var since: HostTime
     /// Median time of a ping and its answer, in microseconds; nil if it was not measured.
     package var roundTrip: Int64?
-    /// Likely error of the session's clock as measured through this peer, in microseconds; nil for all others.
+    /// Greatest error of the session's clock as measured through this peer, in microseconds; nil for all others.
     package var clockError: Double?
     /// Where its clock can be measured.
     package var measurementEndpoint: Endpoint?

@@ -151,11 +151,6 @@ struct PeerTable: Sendable {
         }
     }
 
-    /// The timelines that members of a session announce.
-    func timelines(of session: NodeID) -> [GhostTimeline] {
-        records.lazy.filter { $0.announcement.session == session }.map(\.announcement.timeline)
-    }
-
     func hasMembers(of session: NodeID) -> Bool { records.contains { $0.announcement.session == session } }
 
     /// Number of peers in this session, each counted once even if heard on several interfaces.

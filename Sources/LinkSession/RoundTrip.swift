@@ -11,18 +11,25 @@ struct RoundTrip: Hashable, Sendable {
     let ghostTime: GhostTime
     let arrived: HostTime
 
-    /// Smallest possible lead of the session's clock over ours, if the pong had taken no time.
-    var lowest: OffsetBound {
-        OffsetBound(time: arrived, offset: Double(ghostTime.microseconds &- arrived.microseconds))
+    /// The lead of the session's clock if both ways take as long; it may be wrong by half of the time there and back.
+    ///
+    /// It wraps around if the clock is very far from ours, so that differences of leads are right.
+    var lead: Int64 { ghostTime.microseconds &- sent.microseconds &- sent.microseconds(to: arrived) / 2 }
+
+    /// Smallest possible lead of the session's clock over ours, if the pong had taken no time; beyond `base`.
+    func lowest(beyond base: Int64 = 0) -> OffsetBound {
+        OffsetBound(time: arrived, offset: Double(ghostTime.microseconds &- arrived.microseconds &- base))
     }
 
-    /// Largest possible lead, if the ping had taken no time.
-    var highest: OffsetBound {
-        OffsetBound(time: sent, offset: Double(ghostTime.microseconds &- sent.microseconds))
+    /// Largest possible lead, if the ping had taken no time; beyond `base`.
+    func highest(beyond base: Int64 = 0) -> OffsetBound {
+        OffsetBound(time: sent, offset: Double(ghostTime.microseconds &- sent.microseconds &- base))
     }
 }
 
-/// A lower or upper bound on the lead of the session's clock over ours at some time, in microseconds.
+/// A lower or upper bound on the lead of the session's clock over ours at some time, in microseconds beyond a base.
+///
+/// Of a large lead, a double would lose the microseconds. So it is counted from a whole number close to it, the base.
 struct OffsetBound: Hashable, Sendable {
     var time: HostTime
     var offset: Double
@@ -41,8 +48,8 @@ struct OffsetBound: Hashable, Sendable {
 struct Burst: Hashable, Sendable {
     let lower: OffsetBound
     let upper: OffsetBound
-    /// Likely error of the middle between the bounds, in microseconds.
-    let error: Double
+    /// What the bounds are counted from, in microseconds.
+    let base: Int64
     /// Whether the session's founder was asked; other members only repeat what they have measured.
     let isFirstHand: Bool
 
@@ -50,12 +57,13 @@ struct Burst: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - trips: at most some hundreds, in order of arrival.
+    ///   - base: what to count the bounds from, in microseconds; close to the lead.
     ///   - drift: known rate of the session's clock relative to ours.
     ///   - isFirstHand: whether the session's founder was asked.
-    init?(_ trips: [RoundTrip], drift: Double, isFirstHand: Bool = true) {
+    init?(_ trips: [RoundTrip], beyond base: Int64 = 0, drift: Double, isFirstHand: Bool = true) {
         guard let time = trips.last?.arrived else { return nil }
-        let lowest = trips.map { $0.lowest.offset(at: time, drift: drift) }
-        let highest = trips.map { $0.highest.offset(at: time, drift: drift) }
+        let lowest = trips.map { $0.lowest(beyond: base).offset(at: time, drift: drift) }
+        let highest = trips.map { $0.highest(beyond: base).offset(at: time, drift: drift) }
         func contain(_ offset: Double) -> [Int] {
             trips.indices.filter { lowest[$0] <= offset && offset <= highest[$0] }
         }
@@ -67,16 +75,15 @@ struct Burst: Hashable, Sendable {
         guard 2 * agreeing.count > trips.count, let low = agreeing.max(by: { lowest[$0] < lowest[$1] }),
             let high = agreeing.min(by: { highest[$0] < highest[$1] })
         else { return nil }
-        (lower, upper) = (trips[low].lowest, trips[high].highest)
-        self.isFirstHand = isFirstHand
-        // The smallest of many delays exceeds the smallest possible one by about the mean excess divided by their
-        // number.
-        let excess = agreeing.reduce(0) { $0 + (highest[$1] - highest[high]) + (lowest[low] - lowest[$1]) }
-        error = excess / 2 / Double(agreeing.count * agreeing.count)
+        (lower, upper) = (trips[low].lowest(beyond: base), trips[high].highest(beyond: base))
+        (self.base, self.isFirstHand) = (base, isFirstHand)
     }
 
     /// When the later of its bounds was found.
     var time: HostTime { max(lower.time, upper.time) }
+
+    /// The distance of the bounds, in microseconds: the least time there plus the least time back.
+    var width: Double { upper.offset - lower.offset }
 
     /// The possible offsets at a time.
     func range(at time: HostTime, drift: Double) -> (low: Double, high: Double) {

@@ -5,28 +5,68 @@ package import BeatTime
 extension Timeline where Time == HostTime {
     /// This machine's timeline after adopting a session's.
     ///
-    /// The beat at `now` keeps its value. The grid moves: its origin becomes the host time of the session's beat 0.
+    /// The beat at `now` keeps its value. The grid moves: its origin becomes the host time of the session's beat 0. If
+    /// that is more than ``furthestOrigin`` away, as only a hostile peer's numbers make it, it becomes the last beat
+    /// before `now` with the same place in every cycle.
     package func following(
         _ session: GhostTimeline, through transform: GhostTransform, at now: HostTime
     ) -> HostTimeline {
         let onward = HostTimeline(tempo: session.tempo, beatOrigin: beats(at: now), timeOrigin: now)
-        let zero = transform.hostTime(of: session.time(of: .zero))
-        return HostTimeline(tempo: session.tempo, beatOrigin: onward.beats(at: zero), timeOrigin: zero)
+        var origin = transform.hostTime(of: session.time(of: .zero))
+        let elapsed = origin.microseconds(to: now)
+        if elapsed.magnitude > Self.furthestOrigin {
+            let cycle = Beats.commonCycle.microbeats / 1_000_000 * session.tempo.microsecondsPerBeat
+            let inside = elapsed % cycle
+            origin = now.advanced(byMicroseconds: inside < 0 ? 0 - inside - cycle : 0 - inside)
+        }
+        return HostTimeline(tempo: session.tempo, beatOrigin: onward.beats(at: origin), timeOrigin: origin)
+    }
+
+    /// The greatest distance of the time origin from the present, in microseconds: nine years.
+    package static var furthestOrigin: Int64 { 1 << 48 }
+    /// The greatest number of the present beat, in microbeats: two billion beats.
+    private static var furthestBeat: Int64 { 1 << 51 }
+
+    /// Whether the origins are near enough for all further arithmetic, that of ticks too.
+    ///
+    /// The beat origin then stays within what a double represents exactly, whatever is followed later.
+    package func isWithinReach(of now: HostTime) -> Bool {
+        timeOrigin.microseconds(to: now).magnitude <= Self.furthestOrigin
+            && beats(at: now).microbeats.magnitude <= Self.furthestBeat
     }
 }
+
+extension Beats {
+    /// A length that all usual cycles divide: those of 1 to 16 beats, and their halves and quarters.
+    static let commonCycle = Beats(720_720)
+}
+
+/// Whether a double represents the number of microbeats exactly, as the beats shown to people must be.
+func isCountable(_ beats: Beats) -> Bool { beats.microbeats.magnitude <= 1 << 53 }
 
 extension Timeline where Time == GhostTime {
     /// The session's timeline after publishing an edit of this machine's.
     ///
     /// Its beat origin is its priority: the present beat by the old timeline, at least a microbeat above the old
     /// origin, so that an edit always wins over what it replaces.
+    ///
+    /// - Parameters:
+    ///   - client: this machine's timeline with the edit.
+    ///   - transform: the session's clock.
+    ///   - now: when the edit was made.
+    /// - Returns: the timeline to announce.
+    /// - Throws: if no timeline could win over this one, because its origin is at the end of all numbers.
     package func edited(
         to client: HostTimeline, through transform: GhostTransform, at now: HostTime
-    ) -> GhostTimeline {
+    ) throws(EditRefusal) -> GhostTimeline {
         let zero = transform.ghostTime(of: client.timeOrigin)
         if beats(at: zero) == .zero, client.tempo == tempo { return self }
+        guard beatOrigin.microbeats < .max else { throw .nothingCanWin }
         let grid = GhostTimeline(tempo: client.tempo, beatOrigin: .zero, timeOrigin: zero)
-        let priority = max(beats(at: transform.ghostTime(of: now)), beatOrigin + Beats(microbeats: 1))
+        var priority = beatOrigin + Beats(microbeats: 1)
+        let present = transform.ghostTime(of: now)
+        // Beyond that the present beat may be no number of 64 bits.
+        if timeOrigin.microseconds(to: present).magnitude <= 1 << 53 { priority = max(priority, beats(at: present)) }
         return GhostTimeline(tempo: client.tempo, beatOrigin: priority, timeOrigin: grid.time(of: priority))
     }
 }
@@ -50,6 +90,8 @@ package struct StartStopState: Hashable, Sendable {
         isPlaying: false, beats: .zero, timestamp: GhostTime(microseconds: 0))
 
     /// The same state in this machine's time.
+    ///
+    /// Numbers that only a hostile peer announces wrap around.
     package func inHostTime(on timeline: GhostTimeline, through transform: GhostTransform) -> HostStartStopState {
         HostStartStopState(
             isPlaying: isPlaying, time: transform.hostTime(of: timeline.time(of: beats)),

@@ -12,8 +12,6 @@ package enum WireError: Error, Hashable, Sendable {
     case wrongSize
     /// A required entry is missing.
     case missingEntry
-    /// A number is too large for exact arithmetic.
-    case outOfBounds
     /// A ping asks to have too much echoed.
     case tooLong
 }
@@ -28,10 +26,6 @@ package enum Wire {
     static let measurementMarker: UInt64 = 0x5f6c_696e_6b5f_7601
     /// Most bytes of a ping's payload that are echoed.
     static let pingLimit = 32
-    /// Valid microseconds per beat, before clamping.
-    static let microsecondsPerBeat: ClosedRange<Int64> = 1...1_000_000_000
-    /// Valid origins and timestamps, in microbeats or microseconds: whole numbers that a double represents exactly.
-    static let origins: ClosedRange<Int64> = -(1 << 53)...(1 << 53)
 }
 
 /// The key of a payload entry: four characters, the first the most significant.
@@ -58,13 +52,6 @@ struct WireReader {
     mutating func integer<Number: FixedWidthInteger>(_: Number.Type = Number.self) throws(WireError) -> Number {
         var number: Number = 0
         for byte in try bytes(Number.bitWidth / 8) { number = number << 8 | Number(truncatingIfNeeded: byte) }
-        return number
-    }
-
-    /// A signed number within the limits of origins and timestamps.
-    mutating func origin() throws(WireError) -> Int64 {
-        let number = try integer(Int64.self)
-        guard Wire.origins.contains(number) else { throw .outOfBounds }
         return number
     }
 

@@ -97,7 +97,7 @@ struct LoneGateway {
     /// Makes an edit that the arbiter has not seen yet.
     mutating func commit(_ edit: SessionEdit, at now: Int64) {
         arbiter.asked(for: edit, at: HostTime(microseconds: now))
-        _ = engine.edit(at: HostTime(microseconds: now)) { edit.apply(to: &$0, at: HostTime(microseconds: now)) }
+        _ = try? engine.edit(at: HostTime(microseconds: now)) { edit.apply(to: &$0, at: HostTime(microseconds: now)) }
     }
 
     mutating func hear(at now: Int64) {

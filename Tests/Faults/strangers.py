@@ -1,6 +1,7 @@
 """Faults of the network: strangers, forged and senseless messages, and networks that delay, lose and change."""
 
 import contextlib
+import json
 import os
 import pathlib
 import random
@@ -11,6 +12,7 @@ import sys
 import time
 
 from judge import fastest
+from rig import extremes
 from rig.clocks import raw_microseconds
 from rig.hosts import Network
 from rig.nonsense import broken, senseless
@@ -151,6 +153,20 @@ def tempo_outbids(stage):
             raw.keep_announcing(3)
             round.expect(abs(gateway.status()["tempo"] - TEMPO) < 0.1, "the last tempo is not in force")
             moving(stage, round, since, 999)
+
+
+@fault("100 peers announce extreme values to official peers and a second gateway, one after the other", times=5)
+def extreme_values(stage):
+    stage.start(link=True)
+    for round in stage.rounds():
+        first = 1000 + 100 * round.number
+        runner = extremes.run(first, 100)
+        found = [json.loads(line) for line in runner.communicate()[0].splitlines()]
+        print(f"extreme values: seeds {first}...{first + 99}", file=sys.stderr)
+        round.over()
+        round.expect(len(found) == 100 and runner.returncode == 0, f"only {len(found)} of 100 were drawn")
+        for one in found:
+            round.expect(one["agrees"], f"the gateway is not with the official peers: {json.dumps(one)}")
 
 
 def round_tempo(generator):

@@ -241,3 +241,44 @@ struct NetworkScenarioTests {
         #expect(digests[0] != digests[2])
     }
 }
+
+/// Cheap clocks and one-sided delays.
+@Suite
+struct ClockScenarioTests {
+    @Test(arguments: [300, -405, 1000, -1000] as [Int64])
+    func `a clock that is off is followed on a cable within a millisecond from the second measurement on`(
+        partsPerMillion: Int64
+    ) throws {
+        var world = LinkWorld("cheap clock", seed: 5, conditions: LinkConditions(delay: 100, jitter: 60))
+        let nodes = [world.addNode(skew: 0), world.addNode(tempo: 97, skew: partsPerMillion)]
+        try world.enable(nodes[0])
+        try world.run(until: 2)
+        try world.enable(nodes[1])
+        try world.run(until: 2.7)
+        try world.expectTogether(nodes, within: 1000)
+        for step in 0..<1200 {
+            try world.run(until: 2.7 + 0.1 * Double(step))
+            let (apart, claimed) = (
+                world.spreadOfGrids(nodes), world.nodes[1].engine.measurementErrorMicroseconds ?? 0
+            )
+            // Corrections come every quarter of a second.
+            #expect(Double(apart) <= claimed + 0.000_125 * Double(abs(partsPerMillion)) * 1000 + 10)
+            #expect(apart < (step < 10 ? 1000 : 300))
+        }
+    }
+
+    @Test
+    func `a delay of 40 ms one way only is within the claimed error`() throws {
+        var world = LinkWorld("one way", seed: 1, conditions: LinkConditions(delay: 100, jitter: 60))
+        let nodes = [world.addNode(), world.addNode()]
+        world.medium.network.set(LinkConditions(delay: 40_000, jitter: 60), from: 0, to: 1)
+        try world.enable(nodes[0])
+        try world.run(until: 2)
+        try world.enable(nodes[1])
+        try world.run(until: 12)
+        let (apart, claimed) = (world.spreadOfGrids(nodes), world.nodes[1].engine.measurementErrorMicroseconds ?? 0)
+        #expect(apart > 19_000)
+        #expect(Double(apart) <= claimed)
+        #expect(claimed < 25_000)
+    }
+}

@@ -8,6 +8,8 @@ struct Rig {
     private(set) var now = HostTime(microseconds: 1_000_000_000)
     /// Every sent datagram with its time.
     private(set) var sent: [(time: HostTime, datagram: Datagram)] = []
+    /// The edits that were refused.
+    private(set) var refusals: [EditRefusal] = []
     /// Clocks that answer pings, by endpoint.
     var responders: [Endpoint: Responder] = [:]
     private var pending: [(time: HostTime, from: Endpoint, interface: IPAddress, bytes: [UInt8])] = []
@@ -42,6 +44,9 @@ struct Rig {
         perform(engine.interfaceAppeared(Self.address, measurementEndpoint: endpoint, at: now))
     }
 
+    /// Notes that the program has just started.
+    mutating func noteStart() { engine.mayJustHaveLeft(at: now) }
+
     mutating func disable() { perform(engine.setEnabled(false, at: now)) }
 
     mutating func setStartStopSync(_ isEnabled: Bool) { engine.setStartStopSync(isEnabled) }
@@ -57,9 +62,22 @@ struct Rig {
 
     mutating func removeInterface(_ address: IPAddress) { perform(engine.interfaceVanished(address, at: now)) }
 
-    mutating func edit(_ body: (inout SessionState) -> Void) { perform(engine.edit(at: now, body)) }
+    /// Makes an edit; what is refused is in ``refusals``.
+    mutating func edit(_ body: (inout SessionState) -> Void) {
+        do throws(EditRefusal) {
+            perform(try engine.edit(at: now, body))
+        } catch {
+            refusals.append(error)
+        }
+    }
 
-    mutating func commit(_ state: SessionState) { perform(engine.commit(state, at: now)) }
+    mutating func commit(_ state: SessionState) {
+        do throws(EditRefusal) {
+            perform(try engine.commit(state, at: now))
+        } catch {
+            refusals.append(error)
+        }
+    }
 
     /// Advances time, handling every deadline and pong in order.
     mutating func advance(milliseconds: Double) {
@@ -110,7 +128,7 @@ struct Rig {
             case .ping(let payload)? = try? MeasurementMessage(ping.bytes)
         else { return }
         responders[target]?.answers -= 1
-        let time = responder.tellsTime ? now.microseconds + delay + responder.intercept : 0
+        let time = responder.tellsTime ? now.microseconds &+ delay &+ responder.intercept : 0
         let ghost = GhostTime(microseconds: time)
         let pong = MeasurementMessage.pong(session: responder.session, ghostTime: ghost, echoing: payload)
         pending.append((now.advanced(byMicroseconds: 2 * delay + responder.slowness), target, ping.interface, pong))

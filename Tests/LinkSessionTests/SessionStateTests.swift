@@ -98,11 +98,11 @@ struct SessionStateTests {
     }
 
     @Test
-    func `an edit is published with the present beat as its priority`() {
+    func `an edit is published with the present beat as its priority`() throws {
         #expect(vectors.sessionFromClient.count == 5)
         for vector in vectors.sessionFromClient {
             let session: GhostTimeline = vector.session.timeline()
-            let edited = session.edited(
+            let edited = try session.edited(
                 to: vector.client.timeline(), through: GhostTransform(intercept: vector.intercept),
                 at: HostTime(microseconds: vector.at))
             #expect(edited == vector.out.timeline())

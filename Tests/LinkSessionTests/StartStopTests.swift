@@ -186,19 +186,64 @@ struct StartStopTests {
         #expect(rig.alives.last?.announcement.startStop.timestamp.microseconds == 100_000_001)
     }
 
+    @Test(arguments: [61_000_000, 119_000_000, 1 << 53, .max - 1, .max] as [Int64])
+    func `a stamp ahead counts as now, so that it blocks nobody's stop`(stamp: Int64) {
+        var rig = Rig()
+        rig.setStartStopSync(true)
+        var (forger, peer) = (Peer(7), Peer(8, session: NodeID(bits: 7)))
+        rig.join(forger)
+        rig.hear(peer)
+        rig.advance(milliseconds: 900)
+        forger.announcement.startStop = state(true, timestamp: stamp)
+        rig.hear(forger)
+        #expect(rig.engine.sessionState.isPlaying)
+        #expect(rig.announcement?.startStop == forger.announcement.startStop, "it is passed on as it is")
+        // One that comes later but was pressed before does not win.
+        rig.advance(milliseconds: 500)
+        peer.announcement.startStop = state(false, timestamp: 60_900_000)
+        rig.hear(peer)
+        #expect(rig.engine.sessionState.isPlaying)
+        peer.announcement.startStop = state(false, timestamp: 61_300_000)
+        rig.hear(peer)
+        #expect(!rig.engine.sessionState.isPlaying)
+        // The forged one is repeated by those who took it over.
+        for _ in 0..<4 {
+            rig.advance(milliseconds: 250)
+            rig.hear(forger)
+            #expect(!rig.engine.sessionState.isPlaying)
+        }
+    }
+
     @Test
-    func `a timestamp from the far future is rejected and blocks nobody`() {
+    func `of two stamps ahead the later one wins, as it does in other peers`() {
         var rig = Rig()
         rig.setStartStopSync(true)
         var peer = Peer(7)
         rig.join(peer)
-        // The greatest that the decoder accepts; a greater one would not reach the check.
-        peer.announcement.startStop = state(true, timestamp: 1 << 53)
-        rig.hear(peer)
-        #expect(!rig.engine.sessionState.isPlaying)
-        peer.announcement.startStop = state(true, timestamp: 60_050_000)
-        rig.hear(peer)
-        #expect(rig.engine.sessionState.isPlaying)
+        for (isPlaying, stamp, result) in [(true, 1 << 60, true), (false, (1 << 60) - 1, true), (false, .max, false)]
+            as [(Bool, Int64, Bool)]
+        {
+            peer.announcement.startStop = state(isPlaying, timestamp: stamp)
+            rig.hear(peer)
+            rig.advance(milliseconds: 100)
+            #expect(rig.engine.sessionState.isPlaying == result)
+        }
+    }
+
+    @Test
+    func `a local stop wins over a forged stamp in other peers too, unless it is the last there is`() {
+        for (forged, announced) in [(1 << 60, (1 << 60) + 1), (.max, 60_100_000)] as [(Int64, Int64)] {
+            var rig = Rig()
+            rig.setStartStopSync(true)
+            var peer = Peer(7)
+            rig.join(peer)
+            peer.announcement.startStop = state(true, timestamp: forged)
+            rig.hear(peer)
+            let now = rig.now
+            rig.edit { $0.setIsPlaying(false, at: now) }
+            #expect(!rig.engine.sessionState.isPlaying)
+            #expect(rig.announcement?.startStop.timestamp.microseconds == announced)
+        }
     }
 
     @Test

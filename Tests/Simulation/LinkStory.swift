@@ -142,13 +142,18 @@ package struct LinkStory {
 
     private mutating func edit() {
         let number = Double(Int(next()) - 128)
-        perform(
-            engine.edit(at: now) { state in
-                state.setTempo(Tempo(beatsPerMinute: number * 8), at: now)
-                state.requestBeat(Beats(number), at: now, quantum: Beats(abs(number) / 16))
-                state.forceBeat(Beats(number * 1e6), at: now, quantum: Beats(4))
-                state.setIsPlaying(number > 0, at: now)
-            })
+        let before = engine.sessionState
+        do throws(EditRefusal) {
+            perform(
+                try engine.edit(at: now) { state in
+                    state.setTempo(Tempo(beatsPerMinute: number * 8), at: now)
+                    state.requestBeat(Beats(number), at: now, quantum: Beats(abs(number) / 16))
+                    state.forceBeat(Beats(number * 1e6), at: now, quantum: Beats(4))
+                    state.setIsPlaying(number > 0, at: now)
+                })
+        } catch {
+            if engine.sessionState != before { broken.append("of a refused edit, nothing is made") }
+        }
     }
 
     private mutating func pass(milliseconds: Int64) {

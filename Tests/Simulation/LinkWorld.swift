@@ -111,6 +111,23 @@ package struct LinkWorld {
         nodes[node].lastAlive = [:]
     }
 
+    /// Ends a node's program without a good-bye, as a crash does.
+    package mutating func crash(_ node: Int) {
+        trace.record("crashes", node: node, at: now)
+        nodes[node].isAsleep = true
+        nodes[node].wakeAt = nil
+    }
+
+    /// Starts a node's program anew, disabled and with another tempo.
+    package mutating func restart(_ node: Int, tempo: Double) {
+        trace.record("is started anew", node: node, at: now)
+        let seed = random.next()
+        nodes[node].engine = Engine(tempo: Tempo(beatsPerMinute: tempo), seed: seed, at: hostTime(of: node))
+        nodes[node].engine.mayJustHaveLeft(at: hostTime(of: node))
+        nodes[node].isAsleep = false
+        (nodes[node].wakeAt, nodes[node].lastAlive) = (nil, [:])
+    }
+
     package mutating func plug(_ node: Int, into network: Int) throws {
         medium.plug(node, into: network)
         trace.record("gets an interface", node: node, [Int64(network)], at: now)
@@ -147,12 +164,12 @@ package struct LinkWorld {
 
     package mutating func edit(_ node: Int, _ body: (inout SessionState, HostTime) -> Void) throws {
         trace.record("edits", node: node, at: now)
-        try touch(node, isEdit: true) { engine, now in engine.edit(at: now) { body(&$0, now) } }
+        try touch(node, isEdit: true) { engine, now in try engine.edit(at: now) { body(&$0, now) } }
     }
 
     package mutating func commit(_ state: SessionState, at node: Int) throws {
         trace.record("commits", node: node, at: now)
-        try touch(node, isEdit: true) { engine, now in engine.commit(state, at: now) }
+        try touch(node, isEdit: true) { engine, now in try engine.commit(state, at: now) }
     }
 
     package func broken(_ promise: String) -> BrokenPromise {
@@ -160,12 +177,12 @@ package struct LinkWorld {
     }
 
     private mutating func touch(
-        _ index: Int, isEdit: Bool = false, _ body: (inout Engine, HostTime) -> [Datagram]
+        _ index: Int, isEdit: Bool = false, _ body: (inout Engine, HostTime) throws -> [Datagram]
     ) throws {
         let now = hostTime(of: index)
         let before = nodes[index].engine.sessionState.timeline.beats(at: now)
         let nodeID = nodes[index].engine.nodeID
-        let datagrams = body(&nodes[index].engine, now)
+        let datagrams = try body(&nodes[index].engine, now)
         let engine = nodes[index].engine
         guard isEdit || engine.sessionState.timeline.beats(at: now) == before else {
             throw broken("beats of node \(index) jump from \(before.value)")

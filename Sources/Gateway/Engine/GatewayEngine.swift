@@ -141,6 +141,9 @@ struct GatewayEngine: Sendable {
                 reply(.failure(error), to: token)
             }
         case .done(let token): reply(.success(()), to: token)
+        case .refused(let refusal, let token):
+            logFromNetwork(LogEntry(.warning, "the session cannot be changed", ["reason": "\(refusal)"]), at: now)
+            reply(.failure(.refusedEdit(refusal)), to: token)
         case .answers(let answers): note(answers, at: now)
         case .turn(let account, let watchedAt): timePassed(account, watchedAt: watchedAt, at: now)
         }

@@ -2,6 +2,7 @@ internal import ALSASequencer
 internal import BeatTime
 internal import ClockDispatch
 internal import LinkNetwork
+internal import LinkSession
 
 /// An event for the gateway's engine.
 enum GatewayEvent: Sendable {
@@ -23,6 +24,8 @@ enum GatewayEvent: Sendable {
     case command(Command, ReplyToken)
     /// The Link peer has done what a command asked; its new state came before this.
     case done(ReplyToken)
+    /// The Link peer could not make an edit; the command's token, if it was one's.
+    case refused(EditRefusal, ReplyToken?)
     /// The answers to all questions of the previous effects, in order.
     case answers([GatewayAnswer])
     /// The end of a turn of the loop: all events were handled, and time has passed.

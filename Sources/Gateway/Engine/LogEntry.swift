@@ -56,6 +56,12 @@ extension LinkState {
             entries.append(
                 .init(.warning, "more Link peers are announced than can be real", ["address": "\(crowdingAddress)"]))
         }
+        if let extremeNumbersAddress, old.extremeNumbersAddress == nil {
+            entries.append(
+                .init(
+                    .warning, "a Link peer announces numbers that no program comes to by itself",
+                    ["address": "\(extremeNumbersAddress)"]))
+        }
         return entries
     }
 }

@@ -1,6 +1,7 @@
 internal import ALSASequencer
 internal import BeatTime
 internal import LinkNetwork
+internal import LinkSession
 internal import RealTime
 internal import Synchronization
 
@@ -16,6 +17,7 @@ final class GatewayExchange: Sendable {
         case clockDevice(ClockInput.Device)
         case command(Command, Reply)
         case done(ReplyToken)
+        case refused(EditRefusal, ReplyToken?)
     }
 
     let mailbox: Mailbox<Message>

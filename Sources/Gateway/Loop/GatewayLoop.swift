@@ -84,6 +84,7 @@ final class GatewayLoop: EffectPerformer {
             case .clockDevice(let device): return .clockDevice(device)
             case .clocks(let events): return .clocks(events)
             case .done(let token): return .done(token)
+            case .refused(let refusal, let token): return .refused(refusal, token)
             case .command(let command, let reply):
                 tokens += 1
                 waiting[ReplyToken(number: tokens)] = reply
@@ -96,7 +97,10 @@ final class GatewayLoop: EffectPerformer {
     func ask(_ request: LinkRequest) {
         switch request {
         case .edit(let edit, let token):
-            parts.peer.edit({ edit.apply(to: &$0, at: $1) }, whenDone: whenDone(token))
+            parts.peer.edit(
+                { edit.apply(to: &$0, at: $1) },
+                whenRefused: { [mailbox = exchange.mailbox] in mailbox.postAnswer(.refused($0, token)) },
+                whenDone: whenDone(token))
         case .setEnabled(let isOn, let token): parts.peer.setEnabled(isOn, whenDone: whenDone(token))
         case .setStartStopSync(let isOn, let token): parts.peer.setStartStopSync(isOn, whenDone: whenDone(token))
         case .setActive(let isActive): parts.peer.setActive(isActive)

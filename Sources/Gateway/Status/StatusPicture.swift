@@ -196,6 +196,9 @@ struct StatusPicture: Sendable {
             output: outputs[slot].id)
     }
 
+    /// Error of the session's clock that can be heard, in microseconds.
+    private static let audibleError = 5_000.0
+
     private var warnings: [Status.Warning] {
         var warnings: [Status.Warning] = []
         for failure in link.failures {
@@ -232,6 +235,25 @@ struct StatusPicture: Sendable {
                         + "some of them to make room for real ones",
                     fix: "find the program or machine that does it and stop it, or leave its network out by --interface"
                 ))
+        }
+        if let address = link.extremeNumbersAddress {
+            warnings.append(
+                .init(
+                    code: "link-numbers",
+                    message:
+                        "a Link peer at \(address) announces beats or times that no program comes to by itself; tempo, "
+                        + "beat, play or stop of the session may not change any more",
+                    fix: "end all Link programs of the session at once, and find the program or machine that does it, or "
+                        + "leave its network out by --interface"))
+        }
+        if let error = link.measurementErrorMicroseconds, error > Self.audibleError {
+            warnings.append(
+                .init(
+                    code: "link-clock",
+                    message:
+                        "messages to Link peers take so long that the beat is known to \(Self.rounded(error / 1_000)) ms "
+                        + "only",
+                    fix: "connect by cable, or go nearer to the access point"))
         }
         for output in slots.map({ outputs[$0] }) where output.connectedTo == nil {
             if let trouble = output.trouble {

@@ -134,7 +134,7 @@ class RawPeer:
                 self.heard.append(Heard(at, source, sockets[ready], data))
                 if self.answers_pings and ready is self.measurement and data[:9] == MEASUREMENT + bytes([PING]):
                     session = self.pong_session or self.session
-                    ghost = struct.pack(">q", raw_microseconds() - self.began)
+                    ghost = struct.pack(">q", self.ghost_now)
                     self.told.append(ghost)
                     pong = MEASUREMENT + bytes([PONG]) + entry(b"sess", session) + entry(b"__gt", ghost) + data[9:]
                     self.measurement.sendto(pong, source)

@@ -232,7 +232,16 @@ struct GatewayWorld {
         switch request {
         case .edit(let edit, let waiting):
             if case .goOn = edit, nodes[node].link.isEnabled { nodes[node].fail("a leader's beat reaches the session") }
-            touch(node) { engine, now in engine.edit(at: now) { edit.apply(to: &$0, at: now) } }
+            var refusal: EditRefusal?
+            touch(node) { engine, now in
+                do throws(EditRefusal) {
+                    return try engine.edit(at: now) { edit.apply(to: &$0, at: now) }
+                } catch {
+                    refusal = error
+                    return []
+                }
+            }
+            if let refusal { return post(.refused(refusal, waiting), from: node) }
             token = waiting
         case .setEnabled(let isOn, let waiting):
             touch(node) { engine, now in engine.setEnabled(isOn, at: now) }
