@@ -10,8 +10,8 @@ struct TapLine: Comparable {
     static let fewest = 3
     /// How far a human hand is off, in microseconds, as long as nothing else is known.
     private static let spread = 10_000.0
-    /// Sum of the squared distances from their line of three taps whose two gaps differ by half a millisecond.
-    private static let evenSquares = 500.0 * 500 / 6
+    /// Sum of the squared distances from their line of three taps whose two gaps differ by 10 us.
+    private static let evenSquares = 10.0 * 10 / 6
     /// Shortest and longest beat, in microseconds: 300 and 30 BPM, and a little more.
     private static let beats = 196_000.0...2_040_000.0
 
