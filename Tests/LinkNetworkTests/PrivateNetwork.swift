@@ -72,6 +72,17 @@ struct RawSocket: ~Copyable {
         #expect(sent == bytes.count)
     }
 
+    /// Sends a datagram until an answer comes, since a peer that has just begun listens first; gives up after 60 s.
+    ///
+    /// - Returns: the answer, and how often it was sent.
+    func ask(_ bytes: [UInt8], to address: UInt32, port: UInt16) -> (answer: [UInt8]?, times: Int) {
+        for times in 1...240 {
+            send(bytes, to: address, port: port)
+            if let answer = receive(withinMilliseconds: 250) { return (answer, times) }
+        }
+        return (nil, 240)
+    }
+
     /// The next datagram; nil if none comes within a number of milliseconds.
     func receive(withinMilliseconds timeout: Int32) -> [UInt8]? {
         var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
