@@ -264,10 +264,12 @@ let package = Package(
 
 // In tests that simulate nothing, optimising takes longer than it saves.
 let simulated: Set = [
-    "Arbiter", "BeatTime", "ClockDispatch", "ClockMeter", "ConfigurationFiles", "Gateway", "HostileInput", "LinkSession",
+    "Arbiter", "BeatTime", "ClockDispatch", "ClockMeter", "ConfigurationFiles", "Gateway", "HostileInput",
+    "LinkSession",
     "Listening", "LoopGuard", "MIDIClock", "OnsetDetection", "SoundCalibration",
 ]
-for target in package.targets where target.type == .test && !simulated.contains(target.name.replacing("Tests", with: "")) {
+for target in package.targets
+where target.type == .test && !simulated.contains(target.name.replacing("Tests", with: "")) {
     target.swiftSettings?.append(.unsafeFlags(["-Onone"]))
 }
 

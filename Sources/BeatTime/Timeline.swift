@@ -54,9 +54,9 @@ extension Timeline: BitwiseCopyable where Time: BitwiseCopyable {}
 @inlinable
 func isExactInDouble(_ number: Int64) -> Bool { number.magnitude <= 1 << 53 }
 
-/// A product, divided and rounded to the nearest integer, halves away from zero; what exceeds 64 bits is cut off.
+/// A product, divided by a divisor above 0 and rounded to the nearest integer, halves away from zero.
 ///
-/// - Parameter divisor: above 0.
+/// What exceeds 64 bits is cut off.
 @usableFromInline
 func wrappedProduct(_ left: Int64, _ right: Int64, dividedBy divisor: Int64) -> Int64 {
     let product = Int128(left) * Int128(right)

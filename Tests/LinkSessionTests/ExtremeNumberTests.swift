@@ -18,7 +18,8 @@ struct ExtremeNumberTests {
     /// The session's beat at a ghost time, exactly, in millionths; sums and differences of times and beats wrap around.
     private func exactBeat(_ timeline: GhostTimeline, at time: Int64, quantum: Int64) -> Double {
         let length = Int128(timeline.tempo.microsecondsPerBeat)
-        let zero = Int128(timeline.timeOrigin.microseconds) - Int128(timeline.beatOrigin.microbeats) * length / 1_000_000
+        let (beats, origin) = (timeline.beatOrigin.microbeats, timeline.timeOrigin.microseconds)
+        let zero = Int128(origin) - Int128(beats) * length / 1_000_000
         let elapsed = Int128(time &- Int64(truncatingIfNeeded: zero))
         let cycle = Int128(quantum) * length
         return Double((elapsed % cycle + cycle) % cycle) / Double(length)
@@ -49,7 +50,8 @@ struct ExtremeNumberTests {
 
     @Test(arguments: [1 << 53, (1 << 53) + 1, 1 << 57, -(1 << 57), 1 << 60, 1 << 61] as [Int64])
     func `a distant timeline is followed, beat for beat`(distance: Int64) {
-        for (beatOrigin, timeOrigin) in [(distance.magnitude, Int64(0)), (1 << 40, distance), (1 << 55, 0 &- distance)] {
+        for (beatOrigin, timeOrigin) in [(distance.magnitude, Int64(0)), (1 << 40, distance), (1 << 55, 0 &- distance)]
+        {
             var rig = Rig()
             var peer = Peer(7)
             rig.join(peer)

@@ -203,13 +203,16 @@ struct WireTests {
                 .encoded(with: announcement(startStop: startStop, endpoint: nil))
             #expect(try DiscoveryDecoder(bytes).announcement().startStop == startStop)
             let pong = MeasurementMessage.Pong(
-                session: node("LKnode_A"), ghostTime: GhostTime(microseconds: number), hostTime: HostTime(microseconds: 0),
+                session: node("LKnode_A"), ghostTime: GhostTime(microseconds: number),
+                hostTime: HostTime(microseconds: 0),
                 previousGhostTime: GhostTime(microseconds: 0))
             let message = MeasurementMessage.pong(session: pong.session, ghostTime: pong.ghostTime, echoing: [])
             #expect(try MeasurementMessage(message) == .pong(pong))
         }
         // As official peers take them: 0 is faster than any tempo, and a negative length slower.
-        for (length, tempo) in [(.min, 20), (-1, 20), (0, 999), (1, 999), (60_060, 999), (.max, 20)] as [(Int64, Double)] {
+        for (length, tempo) in [(.min, 20), (-1, 20), (0, 999), (1, 999), (60_060, 999), (.max, 20)]
+            as [(Int64, Double)]
+        {
             #expect(try read(timeline: [length, 0, 0]).timeline.tempo.beatsPerMinute == tempo)
         }
     }

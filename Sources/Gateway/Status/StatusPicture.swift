@@ -243,7 +243,8 @@ struct StatusPicture: Sendable {
                     message:
                         "a Link peer at \(address) announces beats or times that no program comes to by itself; tempo, "
                         + "beat, play or stop of the session may not change any more",
-                    fix: "end all Link programs of the session at once, and find the program or machine that does it, or "
+                    fix:
+                        "end all Link programs of the session at once, and find the program or machine that does it, or "
                         + "leave its network out by --interface"))
         }
         if let error = link.measurementErrorMicroseconds, error > Self.audibleError {
