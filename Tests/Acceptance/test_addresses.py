@@ -115,9 +115,10 @@ def test_of_too_many_bridges_some_are_left_out_and_told(start):
     names = [f"many{number}" for number in range(40)]
     try:
         for number, name in enumerate(names):
-            ip("link", "add", name, "type", "dummy")
+            ip("link", "add", name, "type", "veth", "peer", "name", f"{name}far")
             ip("address", "add", f"10.78.{number}.1/24", "dev", name)
-            ip("link", "set", name, "up")
+            for end in (name, f"{name}far"):
+                ip("link", "set", end, "up")
         # The one that leads out has the last of all addresses.
         ip("route", "add", "default", "dev", names[-1])
         gateway = start("--link")

@@ -231,7 +231,7 @@ def refused_beside(answer):
         threading.Thread(target=serve, daemon=True).start()
         second = run_tactus("run")
         assert second.returncode == 71
-        assert f"127.0.0.1:{PORT} is taken by another program" in second.stderr and "pid" not in second.stderr
+        assert f"127.0.0.1:{PORT} is taken by python" in second.stderr and f"(process {os.getpid()})" in second.stderr
         server.shutdown(socket.SHUT_RDWR)  # otherwise the accepting thread keeps it open
 
 

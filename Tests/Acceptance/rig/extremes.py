@@ -115,6 +115,7 @@ def one(seed, gateway):
     values = draw(seed)
     with Peer(130, start_stop_sync=True) as first, Founder(node=NODE) as raw:
         time.sleep(0.6)  # its session is then the older one
+        gateway.post("transport", {"playing": False})  # what it plays alone is no session's
         gateway.post("link", {"enabled": True})
         with Peer(90, start_stop_sync=True) as second:
             gateway.wait_status(lambda status: status["link"]["peers"] == 2, "it counts both official peers")
