@@ -46,7 +46,7 @@ extension Run {
         var osc: OSCServer?
         if let oscAddress { osc = try await Self.listen(forOSCAt: oscAddress) }
         try Self.requireNoOtherRun(on: live)
-        let manager = ServiceManager.found(log: Logger(label: "tactus.service"))
+        let manager = ServiceManager.found(log: Logger(label: "tactus.service")) { console.flush() }
         let grant = try Self.system { () throws(SystemCallError) in try RealTimeGrant() }
         let addresses = Self.addresses(address, server, oscAddress, osc)
         let gateway = try makeGateway(setup, live, interfaces, grant, addresses)

@@ -12,6 +12,7 @@ final class ServiceManager: Sendable {
     private let socket: NotifySocket
     private let interval: Int64?
     private let log: Logger
+    private let flushLog: @Sendable () -> Void
     private let end: WakeUp
     private let watcher = Mutex<RealTimeThread?>(nil)
     /// The last error, so that a repeated one is logged only once.
@@ -20,24 +21,32 @@ final class ServiceManager: Sendable {
     /// Most descriptors that it opens.
     static let descriptorsNeeded = 2
 
-    /// The manager that the environment names; nil if there is none.
-    static func found(log: Logger) -> ServiceManager? {
+    /// Finds the manager that the environment names.
+    ///
+    /// - Parameters:
+    ///   - log: gets problems, and that the clock hangs.
+    ///   - flushLog: waits, not for long, until the log has been written.
+    /// - Returns: nil if there is none.
+    static func found(log: Logger, flushLog: @escaping @Sendable () -> Void) -> ServiceManager? {
         let request = ServiceRequest(process: getpid(), variable: environment)
         for problem in request.problems { log.warning("service manager", metadata: ["error": "\(problem)"]) }
         guard let address = request.address else { return nil }
         do {
-            return try ServiceManager(address, interval: request.interval, log: log)
+            return try ServiceManager(address, interval: request.interval, log: log, flushLog: flushLog)
         } catch {
             log.warning("service manager", metadata: ["error": "\(error)"])
             return nil
         }
     }
 
-    private init(_ address: UnixAddress, interval: Int64?, log: Logger) throws(SystemCallError) {
+    private init(
+        _ address: UnixAddress, interval: Int64?, log: Logger, flushLog: @escaping @Sendable () -> Void
+    ) throws(SystemCallError) {
         socket = try NotifySocket(address)
         end = try WakeUp()
         self.interval = interval
         self.log = log
+        self.flushLog = flushLog
     }
 
     /// Starts a thread that reports when the clock runs, and if the manager wants it, that it still does.
@@ -68,9 +77,11 @@ final class ServiceManager: Sendable {
             case .ready: watch.isReadyTold = send("READY=1")
             case .alive: send("WATCHDOG=1")
             case .hung(let overdue):
-                // Tells the manager now, instead of when its timeout ends.
-                if interval != nil { send("WATCHDOG=trigger") }
                 log.error("the clock hangs", metadata: ["milliseconds": "\(overdue / 1_000_000)"])
+                guard interval != nil else { break }
+                // Tells the manager now, instead of when its timeout ends. It kills the run at once, so the log goes first.
+                flushLog()
+                send("WATCHDOG=trigger")
             }
             guard let deadline = watch.nextCheck(after: now) else { return }
             poll(&descriptors, until: deadline)
