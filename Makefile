@@ -113,10 +113,13 @@ soak-lab: programs $(VENV)  ## 300 BPM for half an hour, while peers, devices an
 	@Tests/Lab/lab --prepare
 	Tests/in-namespace .venv/bin/python -m pytest Tests/Acceptance/soak.py $(ARGS)
 
+# Few tests at a time, so that one that waits for a socket does not also wait for hundreds that compute.
+TEST_RUN := $(TEST_OPTIONS) --experimental-maximum-parallelization-width 6
+
 # Building may fetch packages; the tests themselves, real Link sockets among them, see no network but their own.
 network: swift-tests
 	@mkdir -p $(RESULTS)
-	timeout 1200 Tests/in-namespace $(SWIFT) test --skip-build $(TEST_OPTIONS) --xunit-output $(RESULTS)/swift.xml
+	timeout 1200 Tests/in-namespace $(SWIFT) test --skip-build $(TEST_RUN) --xunit-output $(RESULTS)/swift.xml
 
 # Left out: values that know no threads, as Tests/ArchitectureTests shows. Their simulations would take ten minutes.
 VALUES := BeatTimeTests|LinkSessionTests|MIDIClockTests|LoopGuardTests|ArbiterTests|ClockMeterTests|OnsetDetectionTests|SoundCalibrationTests

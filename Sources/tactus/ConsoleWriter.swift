@@ -50,6 +50,7 @@ final class ConsoleWriter: Sendable {
 
     /// Waits until everything is written, or until a deadline.
     func flush(until deadline: MonotonicTime) {
+        flushed.clear()
         contents.withLock { $0.isFlushAwaited = true }
         wakeUp.signal()
         var descriptors = [pollfd(fd: flushed.descriptor, events: Int16(POLLIN), revents: 0)]
@@ -60,7 +61,10 @@ final class ConsoleWriter: Sendable {
         while true {
             let text = contents.withLock { contents in
                 let text = contents.backlog.take()
-                if text == nil, contents.isFlushAwaited { flushed.signal() }
+                if text == nil, contents.isFlushAwaited {
+                    contents.isFlushAwaited = false
+                    flushed.signal()
+                }
                 return text
             }
             if let text {

@@ -210,7 +210,7 @@ def starve(systemd):
 
     def hang(process):
         found = threads(process)
-        for thread in (systemd.number, os.getpid(), found["tactus-watchdog"]):
+        for thread in (systemd.number, os.getpid(), found["tactus-watchdog"], found["tactus-stderr"]):
             os.sched_setscheduler(thread, os.SCHED_FIFO, os.sched_param(10))
         busy = subprocess.Popen(["chrt", "--fifo", "5", "sh", "-c", "while :; do :; done"])
         os.sched_setscheduler(found["tactus-output"], os.SCHED_OTHER, os.sched_param(0))
