@@ -63,12 +63,15 @@ def test_coming_back_at_once_moves_no_official_peer_that_was_left_alone(way, sta
             tempo, beat, slope = peer.tempo, peer.beat(at), peer.tempo / 60e6
             if way == "off and on":
                 gateway.post("link", {"enabled": False})
+            elif way == "crash":
+                gateway.kill()
+            else:
+                gateway.stop()
+            if way != "crash":
+                until(lambda: peer.peers == 0, "the peer has begun a session of its own")
+            if way == "off and on":
                 gateway.post("link", {"enabled": True})
             else:
-                if way == "crash":
-                    gateway.kill()
-                else:
-                    gateway.stop()
                 gateway = start("--tempo", 77, name=f"next {number}")
             gateway.wait_status(
                 lambda status: status["link"]["peers"] >= 1 and abs(status["tempo"] - tempo) < 0.01, "it is back")

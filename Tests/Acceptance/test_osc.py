@@ -89,7 +89,7 @@ def test_every_command_has_its_address(configured, controller):
     settled(gateway, lambda status: status["link"]["enabled"], "Link")
     controller.send("/tactus/toggle-link")
     settled(gateway, lambda status: not status["link"]["enabled"], "no Link")
-    (refused,) = [line for line in gateway.stderr.splitlines() if "OSC message refused" in line]
+    (refused,) = [line for line in gateway.logged("OSC message refused").splitlines() if "OSC message refused" in line]
     assert "Drums is not connected" in refused, "without a sequencer, no device can be realigned"
 
 
@@ -114,7 +114,7 @@ def test_hostile_packets_change_nothing_and_do_not_flood_the_log(configured, con
     after = settled(gateway, has_heard, "it still listens")
     assert after["tempo"] == before["tempo"] and after["playing"] is False
     # At most one in ten seconds, as OSCTests show in virtual time.
-    lines = gateway.stderr.splitlines()
+    lines = gateway.logged("OSC message refused").splitlines()
     refused = len([line for line in lines if "OSC message refused" in line])
     assert 1 <= refused <= 1 + (time.monotonic() - began) / 10
     assert len(lines) - refused < 9
@@ -133,7 +133,7 @@ def test_it_is_off_and_on_this_machine_alone_unless_told(configured, start, cont
     gateway.stop()
     assert listens() == []
     gateway = configured("--no-link", osc="{ enabled: true, address: 0.0.0.0, port: 9000 }", name="open")
-    assert "everyone in the network can control Tactus over OSC" in gateway.stderr
+    gateway.logged("everyone in the network can control Tactus over OSC")
     Controller(9000).send("/tactus/tempo", 91.0)
     settled(gateway, lambda status: status["tempo"] == pytest.approx(91, abs=0.001), "91 BPM")
 

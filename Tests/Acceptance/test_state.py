@@ -130,7 +130,8 @@ def test_what_cannot_be_read_is_set_aside_and_the_rest_works(start, state):
         (state / "state.json").write_bytes(contents)
         gateway = start("--no-link", "--state", state, name=f"damaged {number}")
         assert "state-unreadable" in warnings(gateway)
-        assert gateway.stderr.count("state of the last run cannot be read") == 1
+        said = "state of the last run cannot be read"
+        assert gateway.logged(said).count(said) == 1
         gateway.command("start-stop-sync", "on")
         gateway.stop()
         assert (state / f"state.json.unreadable-{number}").read_bytes() == contents

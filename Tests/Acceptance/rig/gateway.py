@@ -99,6 +99,11 @@ class Gateway:
     def stderr(self):
         return self.stderr_path.read_text(errors="replace")
 
+    def logged(self, text):
+        """Waits until its log has a text, since a thread of its own writes it; returns the log."""
+        until(lambda: text in self.stderr, f"the log has {text!r}")
+        return self.stderr
+
     @property
     def stdout(self):
         return self.stdout_path.read_text(errors="replace")
