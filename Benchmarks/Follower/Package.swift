@@ -18,5 +18,6 @@ let package = Package(
         .target(name: "MIDIClock", dependencies: ["BeatTime"], swiftSettings: strict),
         .target(name: "Simulation", dependencies: ["BeatTime", "LinkSession", "MIDIClock"], swiftSettings: strict),
         .executableTarget(
-            name: "bench-follower", dependencies: ["BeatTime", "MIDIClock", "Simulation"], swiftSettings: strict),
+            name: "bench-follower", dependencies: ["BeatTime", "MIDIClock", "Simulation"],
+            swiftSettings: strict),
     ])

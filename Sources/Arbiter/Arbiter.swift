@@ -30,6 +30,8 @@ package struct Arbiter: Sendable {
     var following: Following?
     /// The machine that led last.
     var lastLeader: ClockSource?
+    /// How soon every output can play when a leader starts, in microseconds.
+    var leaderReach: Int64 = 0
     private(set) var choice: LeaderChoice
     /// Recognises our own clock when it comes back.
     var loopGuard: LoopGuard
@@ -93,7 +95,7 @@ package struct Arbiter: Sendable {
     package mutating func linkSwitched(on isOn: Bool) -> SessionEdit? {
         wantsLink = isOn
         switchingsAsked &+= 1
-        defer { following = nil }
+        defer { (following, map.tolerance) = (nil, nil) }
         return handOver
     }
 
@@ -131,6 +133,7 @@ package struct Arbiter: Sendable {
         }
         for (source, path) in heard.paths { loopGuard.pathChanged(of: source, to: path, at: now) }
         loopGuard.offsets = heard.offsets
+        leaders.periods = heard.periods
         return followLeader(at: now)
     }
 
@@ -142,6 +145,7 @@ package struct Arbiter: Sendable {
     ///   - now: the present host time.
     /// - Returns: an edit to make, if there is one.
     package mutating func received(_ arrivals: [ClockArrival], reach: Int64, at now: HostTime) -> SessionEdit? {
+        leaderReach = reach
         var requestedEdit: SessionEdit?
         for arrival in arrivals {
             let press = press(arrival, reach: reach, at: now)

@@ -24,16 +24,19 @@ package struct HeardClocks: Sendable {
     package var offsets: ClosedRange<Int64>
     /// Machines whose Start, Continue and Stop act as a remote control.
     package var remotes: Set<ClockSource>
+    /// Audio periods of those that are known, in microseconds.
+    package var periods: [ClockSource: Double]
 
     package init(
         choice: LeaderChoice, names: [ClockSource: String] = [:], paths: [ClockSource: LoopPath],
-        offsets: ClosedRange<Int64> = 0...0, remotes: Set<ClockSource> = []
+        offsets: ClosedRange<Int64> = 0...0, remotes: Set<ClockSource> = [], periods: [ClockSource: Double] = [:]
     ) {
         self.choice = choice
         self.names = names
         self.paths = paths
         self.offsets = offsets
         self.remotes = remotes
+        self.periods = periods
     }
 }
 
@@ -70,7 +73,7 @@ package struct ClockLeader: Sendable {
     /// Estimates tempo and position from its ticks and transport messages.
     ///
     /// Ignored messages count too, so that bars are right once it leads.
-    package internal(set) var follower = ClockFollower()
+    package internal(set) var follower: ClockFollower
     /// Ignored messages since it was first heard.
     package internal(set) var ignored = IgnoredCounts()
     /// Why its newest message was ignored; nil if it was not.
@@ -82,8 +85,9 @@ package struct ClockLeader: Sendable {
     /// How long a machine owns the transport that has sent Start, Continue or Stop: four bars of four, in ticks.
     private static let transportTicks = 4 * 4 * Int(TickLine.ticksPerBeat)
 
-    init(_ source: ClockSource, at now: HostTime) {
+    init(_ source: ClockSource, period: Double, at now: HostTime) {
         self.source = source
+        follower = ClockFollower(period: period)
         heardAt = now
     }
 
@@ -111,6 +115,14 @@ struct ClockLeaders: Sendable {
     private(set) var all: [ClockLeader] = []
     /// Ignored messages since the start, of all machines.
     private(set) var ignored = IgnoredCounts()
+
+    /// Audio periods of those that are known, in microseconds.
+    var periods: [ClockSource: Double] = [:] {
+        didSet {
+            guard periods != oldValue else { return }
+            for index in all.indices { all[index].follower.period = periods[all[index].source] ?? 0 }
+        }
+    }
 
     /// Most machines tracked at once.
     static let most = 8
@@ -144,7 +156,7 @@ struct ClockLeaders: Sendable {
     /// Forgets a source whose port is gone: another machine may get the same port number.
     mutating func forget(_ source: ClockSource) {
         guard let index = all.firstIndex(where: { $0.source == source }) else { return }
-        all[index].follower = ClockFollower()
+        all[index].follower = ClockFollower(period: periods[source] ?? 0)
         all[index].giveTransportBack()
     }
 
@@ -180,7 +192,7 @@ struct ClockLeaders: Sendable {
             guard let quietest = free.min(by: { all[$0].heardAt < all[$1].heardAt }) else { return nil }
             all.remove(at: quietest)
         }
-        all.append(ClockLeader(source, at: now))
+        all.append(ClockLeader(source, period: periods[source] ?? 0, at: now))
         return all.count - 1
     }
 }

@@ -9,7 +9,7 @@ extension Arbiter {
         case .disabled: "Link is enabled"
         case .off: "Link is off, you lead"
         case .waiting: "Link is off and no clock to follow comes in: you lead"
-        case .settling: "Link is off and \(shownName) is not steady yet: you lead"
+        case .settling: "Link is off and \(shownName) is not steady yet\(seen.map { ", \($0)" } ?? ""): you lead"
         case .locked: "Link is off, \(shownName) leads"
         case .lost: "Link is off and \(shownName) has fallen silent: its tempo is held, you lead"
         }
@@ -22,8 +22,38 @@ extension Arbiter {
         let estimate = state == .waiting ? nil : leader?.follower.estimate
         return Status.Follower(
             state: state, source: leader.map { name(of: $0.source) }, tempo: estimate?.beatsPerMinute,
-            jitterMicroseconds: estimate?.jitter, refusedTicks: leaders.ignored.ticks,
-            refusedTransport: leaders.ignored.transport, refused: ignoredClocks)
+            tempoDoubt: estimate?.tempoDoubt, jitterMicroseconds: estimate?.jitter,
+            coarsenessMicroseconds: estimate?.coarseness, seen: leader == nil ? nil : seen,
+            refusedTicks: leaders.ignored.ticks, refusedTransport: leaders.ignored.transport, refused: ignoredClocks)
+    }
+
+    /// What is seen of the shown clock, as a clause; nil if there is nothing to say.
+    private var seen: String? {
+        guard let follower = shownLeader?.follower, follower.state != .lost else { return nil }
+        if follower.arrivesTwice { return "its clock arrives twice" }
+        guard following == nil else { return nil }
+        return switch follower.pattern {
+        case .few, .steady: nil
+        case .tooMany(let perSecond): "it sends \(perSecond) ticks a second, which is no clock"
+        case .single(let every): "it sends single ticks, every \(Self.duration(every))"
+        case .groups(let every): "its ticks come in groups, every \(Self.duration(every))"
+        case .bursts(let every): "its ticks come in bursts, every \(Self.duration(every)), which is no clock"
+        case .irregular(let shortest, let longest):
+            "its ticks come \(Self.duration(shortest)) to \(Self.duration(longest)) apart"
+        }
+    }
+
+    /// Microseconds as text for people: `21 ms`, `0.3 ms` or `1.2 s`.
+    private static func duration(_ microseconds: Int64) -> String {
+        let milliseconds = Double(max(0, microseconds)) / 1_000
+        if milliseconds < 2 { return "\((milliseconds * 10).rounded() / 10) ms" }
+        return milliseconds < 1_000
+            ? "\(roundedToInteger(milliseconds)) ms" : "\((milliseconds / 100).rounded() / 10) s"
+    }
+
+    /// Names of the machines whose clocks arrive twice.
+    package var doubledClocks: [String] {
+        leaders.all.filter { $0.follower.arrivesTwice && $0.follower.state != .lost }.map { name(of: $0.source) }
     }
 
     /// The machine that leads; nil unless the mode is `follow`.

@@ -12,14 +12,24 @@ struct Following: Sendable {
     var beatOrigin: Beats
     /// When the current song began, as reported to the Link peer.
     var playingSince: HostTime?
-    /// The leader's song at the last update of the map, and the time of that update.
+    /// The leader's song as last applied, and the count of its starts when it last began to play.
     var song: FollowedSong
+    var starts: UInt32
+    /// When the map was last updated.
     var updatedAt: HostTime
 
     /// Shortest time between updates of the map, in microseconds.
     ///
     /// The map remembers 32 tempos, and an output may be half a second late.
     static let updatePeriod: Int64 = 20_000
+    /// How far a song that plays glides to its leader's place, in ticks; beyond that it is realigned.
+    static let farthestGlide = TickLine.ticksPerBeat / 2
+    /// Distance from the leader, beyond the coarseness of its ticks, from which on outputs hurry, in microseconds.
+    static let tolerance: Int64 = 2_000
+    /// Usual time until a change reaches the output thread, in microseconds.
+    static let margin: Int64 = 1_000
+    /// Longest time that a song is delayed so that all machines can start with it, in microseconds.
+    static let longestReach: Int64 = 50_000
 }
 
 // How a MIDI clock leader leads.
@@ -40,7 +50,6 @@ extension Arbiter {
         case .lost, .waiting: return leave(at: now, isSilent: true)
         case .settling:
             // Its tempo is uncertain now, but its Stop is not.
-            self.following?.song = leader.follower.song
             if isNewSong { applySong(leader, at: now) }
         case .locked:
             let isDue = following.updatedAt.microseconds(to: now) >= Following.updatePeriod
@@ -60,27 +69,43 @@ extension Arbiter {
 
     private mutating func begin(at now: HostTime) {
         guard let leader = candidate, let estimate = leader.follower.estimate else { return }
+        let song = leader.follower.song
         let shift = roundedToInteger(line.position(at: now) - estimate.position(at: now))
         following = Following(
             source: leader.source, shift: shift, beatOrigin: link.state.timeline.beatOrigin, playingSince: nil,
-            song: leader.follower.song, updatedAt: now)
+            song: song, starts: song.starts &- (transport.isPlaying ? 0 : 1), updatedAt: now)
         if transport.isPlaying { following?.playingSince = link.state.timeForIsPlaying }
         lastLeader = leader.source
-        map.lock(to: leaderLine(leader, estimate, shift: shift, at: now), at: now)
+        moveGrid(to: leader, estimate, shift: shift, at: now)
         applySong(leader, at: now)
     }
 
     private mutating func update(_ leader: ClockLeader, at now: HostTime) {
         guard var following, let estimate = leader.follower.estimate else { return }
         let apart = line.position(at: now) - estimate.position(at: now) - Double(following.shift)
-        // The leader has sent another number of ticks than we have. A song that plays must be realigned; without one,
-        // renumbering is enough.
-        if !transport.isPlaying { following.shift += roundedToInteger(apart) }
+        let doubt = min(estimate.phaseDoubt, estimate.coarseness) / estimate.microsecondsPerTick
+        // Ticks are counted, so a song that plays is where the leader's is, and glides back if it was late to follow a
+        // change of tempo. Only when it is certainly elsewhere, it is realigned. Without a song nobody counts.
+        if !transport.isPlaying || abs(apart) - doubt > Double(Following.farthestGlide) {
+            following.shift += roundedToInteger(apart)
+        }
         following.updatedAt = now
-        following.song = leader.follower.song
         self.following = following
-        map.follow(leaderLine(leader, estimate, shift: following.shift, at: now), at: now)
+        moveGrid(to: leader, estimate, shift: following.shift, at: now)
         applySong(leader, at: now)
+    }
+
+    /// Follows the leader's line: by a jump if outputs are too far away and no song plays, else by gliding.
+    private mutating func moveGrid(to leader: ClockLeader, _ estimate: ClockEstimate, shift: Int64, at now: HostTime) {
+        let tolerance = roundedToInteger(estimate.coarseness) + Following.tolerance
+        let newLine = leaderLine(leader, estimate, shift: shift, at: now)
+        let apart = abs(line.position(at: now) - newLine.position(at: now)) * estimate.microsecondsPerTick
+        if transport.isPlaying || apart <= Double(tolerance) {
+            map.glide(to: newLine, at: now)
+        } else {
+            map.jump(to: newLine)
+        }
+        map.tolerance = tolerance
     }
 
     /// Where our ticks fall according to the leader's clock, numbered from the beginning of its song or as before.
@@ -101,17 +126,50 @@ extension Arbiter {
     /// Plays and stops as the leader does.
     private mutating func applySong(_ leader: ClockLeader, at now: HostTime) {
         guard var following else { return }
+        let song = leader.follower.song
+        following.song = song
         if let top = leader.top {
             following.beatOrigin = .zero
-            let isPlaying = leader.follower.song.motion != .stopped
-            if isPlaying, !transport.isPlaying || transport.startTick != top + following.shift {
-                transport.startTick = top + following.shift
-                following.playingSince = line.time(ofTick: transport.startTick)
+            if song.motion != .stopped {
+                let isNew = song.starts != following.starts || !transport.isPlaying
+                if isNew || abs(transport.startTick - top - following.shift) > Following.farthestGlide {
+                    transport.startTick = top + following.shift
+                    if isNew, !transport.isPlaying, leader.controlsTransport {
+                        makeTimeToStart(song, &following, at: now)
+                    }
+                    following.playingSince = line.time(ofTick: transport.startTick)
+                } else {
+                    // The leader's ticks were counted anew; its song is where it was.
+                    following.shift = transport.startTick - top
+                }
+                following.starts = song.starts
             }
         }
-        if leader.controlsTransport { transport.isPlaying = leader.follower.song.motion != .stopped }
+        if leader.controlsTransport { transport.isPlaying = song.motion != .stopped }
         if !transport.isPlaying { following.playingSince = nil }
         self.following = following
+    }
+
+    /// Moves the grid later if a song would begin before machines can be started with it.
+    ///
+    /// A leader's Start may come with its tick, or after that tick was due; without this, machines would enter at the
+    /// next sixteenth or bar. They glide back to the leader.
+    private mutating func makeTimeToStart(_ song: FollowedSong, _ following: inout Following, at now: HostTime) {
+        guard leaderReach <= Following.longestReach else { return }
+        let first = transport.startTick + song.resumePosition
+        let earliest = now.advanced(byMicroseconds: leaderReach - SessionEdit.propagationTime + Following.margin)
+        let due = line.time(ofTick: first)
+        let late = due.microseconds(to: earliest)
+        guard late > 0, late < line.microsecondsPerBeat / 2 else { return }
+        var later = line
+        if due < now.advanced(byMicroseconds: SessionEdit.propagationTime) {
+            // Outputs may have sent that tick already, as one of no song. So the song begins with another one.
+            later.tickOrigin += 1
+            transport.startTick += 1
+            following.shift += 1
+        }
+        later.timeOrigin = later.timeOrigin.advanced(byMicroseconds: late)
+        map.jump(to: later)
     }
 
     /// Plays or stops on request of the user or a remote control.
@@ -168,6 +226,7 @@ extension Arbiter {
     /// The song stops if the leader has fallen silent and the user wants that.
     private mutating func leave(at now: HostTime, isSilent: Bool = false) -> SessionEdit? {
         guard let handOver else { return nil }
+        map.tolerance = nil
         // The next leader begins where this one has ended.
         handOver.apply(to: &link.state, at: now)
         following = nil

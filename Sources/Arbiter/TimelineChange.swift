@@ -73,43 +73,18 @@ extension TempoMap {
 
 // How the tempo map follows a MIDI clock leader.
 extension TempoMap {
-    /// Follows a leader's line: its tempo at once, its ticks by gliding.
-    ///
-    /// - Parameters:
-    ///   - newLine: numbered so that its ticks are at most half a tick from ours.
-    ///   - now: the present host time.
-    mutating func lock(to newLine: TickLine, at now: HostTime) {
-        step(byMicroseconds: distance(to: newLine, at: now))
-        changeTempo(to: newLine, at: now)
-    }
-
-    /// Follows a leader's newer line.
-    ///
-    /// Outputs glide after small errors of the estimate. If the tempo is too different for gliding, the change counts
-    /// from where the two lines meet. Beyond half a tick the leader has counted differently, and the grid jumps.
+    /// Follows a leader's line: its tempo at once, its ticks by gliding, over up to half a beat.
     ///
     /// - Parameters:
     ///   - newLine: with the same numbering of ticks.
     ///   - now: the present host time.
-    mutating func follow(_ newLine: TickLine, at now: HostTime) {
-        let apart = distance(to: newLine, at: now)
-        let growth = Double(newLine.microsecondsPerBeat) / Double(line.microsecondsPerBeat) - 1
-        let age = Double(apart) / growth
-        if abs(growth) > RateAccumulator.rateLimit, (0...Self.oldestChange).contains(age) {
-            changeTempo(to: newLine, at: now.advanced(byMicroseconds: -roundedToInteger(age)))
-        } else if abs(apart) <= line.tickLength / 2 {
-            lock(to: newLine, at: now)
-        } else {
-            jump(to: newLine)
-        }
-    }
-
-    /// How much later a line's ticks are than ours at a time, in microseconds at the line's tempo.
-    ///
-    /// Outputs that glide over this distance are where they were at that time, even if the line is much faster or
-    /// slower. At our tempo, half a tick of a slow clock could be more than outputs glide over at a fast one.
-    private func distance(to newLine: TickLine, at now: HostTime) -> Int64 {
+    mutating func glide(to newLine: TickLine, at now: HostTime) {
+        // At the line's tempo: outputs that glide over this distance are where they were at that time, even if the line
+        // is much faster or slower.
         let ticks = line.position(at: now) - newLine.position(at: now)
-        return roundedToInteger(ticks * Double(newLine.microsecondsPerBeat) / Double(TickLine.ticksPerBeat))
+        step(
+            byMicroseconds: roundedToInteger(
+                ticks * Double(newLine.microsecondsPerBeat) / Double(TickLine.ticksPerBeat)))
+        changeTempo(to: newLine, at: now)
     }
 }

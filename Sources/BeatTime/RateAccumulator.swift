@@ -30,6 +30,8 @@ public struct RateAccumulator: Hashable, Sendable, BitwiseCopyable {
     public static let rateLimit = 0.005
     /// Largest rate deviation after a jump that leaves at most 1 ms owed: 0.1 %.
     public static let smallRateLimit = 0.001
+    /// Largest rate deviation after a jump while the debt is beyond what the caller tolerates: 3 %.
+    public static let hurriedRateLimit = 0.03
     /// Fastest fall of the debt while a gradual tempo change is paid back, in microseconds per microsecond.
     ///
     /// At 1, the output would send all ticks at the same moment.
@@ -61,11 +63,14 @@ public struct RateAccumulator: Hashable, Sendable, BitwiseCopyable {
     /// - Parameters:
     ///   - microseconds: the jump; positive means later.
     ///   - time: when the jump happens.
-    public mutating func owe(_ microseconds: Double, at time: HostTime) {
+    ///   - tolerance: a greater debt is paid back at up to ``hurriedRateLimit``; in microseconds.
+    public mutating func owe(_ microseconds: Double, at time: HostTime, hurryAbove tolerance: Double = .infinity) {
         (debt, slope) = state(at: time)
         origin = max(origin, time)
         debt += microseconds
-        let limit = abs(debt) <= 1_000 ? Self.smallRateLimit : Self.rateLimit
+        let limit =
+            abs(debt) <= 1_000
+            ? Self.smallRateLimit : abs(debt) <= tolerance ? Self.rateLimit : Self.hurriedRateLimit
         decay = min(1 / Self.shortestTimeConstant, limit * Self.e / max(abs(debt), 1e-9))
         // If the debt is already changing, the rate may peak above the limit. A longer time constant lowers the peak.
         while steepest > max(limit, abs(slope)), decay > 1e-9 { decay *= 0.8 }

@@ -125,12 +125,13 @@ package struct ClockMeter: Sendable {
 
 /// Measuring in blocks.
 extension ClockMeter {
-    /// Heard ticks that are not measured yet, in order.
+    /// Heard ticks that are not measured yet, in order, each once.
     private func unreadTicks() -> [Tick] {
         var ticks: [Tick] = []
         for age in 0..<follower.ticksHeard {
             let (number, time) = follower.tick(ago: age)
             guard time.microseconds > read else { break }
+            if ticks.last?.number == number { ticks.removeLast() }
             ticks.append(Tick(number: number, time: time.microseconds))
         }
         return ticks.reversed()
@@ -188,7 +189,7 @@ extension ClockMeter {
     private func tempo(_ nominal: Double?) -> ClockFigures.Tempo? {
         follower.estimate.map { estimate in
             blocks.tempo(
-                rough: (estimate.microsecondsPerTick, estimate.periodDeviation), perBeat: 24, nominal: nominal)
+                rough: (estimate.microsecondsPerTick, estimate.periodDoubt / 2), perBeat: 24, nominal: nominal)
         }
     }
 

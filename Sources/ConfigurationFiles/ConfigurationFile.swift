@@ -39,6 +39,8 @@ package struct ConfigurationFile: Hashable, Sendable {
         /// As for `--follow`.
         package var source: Placed<String>?
         package var whenLost: WhenLost?
+        /// The leader's audio period.
+        package var period: AudioPeriod?
     }
 
     /// What happens to a song when its leader falls silent.

@@ -46,6 +46,7 @@ extension ConfigurationFile {
     private static let followKeys: [Key<Follow>] = [
         Key("source", \.source, .text(example: "auto, off or the name of a port")),
         Key("when-lost", \.whenLost, .word),
+        Key("period", \.period, .period),
     ]
 
     private static let linkKeys: [Key<Link>] = [

@@ -30,6 +30,8 @@ package struct Profile: Hashable, Sendable {
         package var isRemoteControl = false
         /// Whether it passes on what it receives.
         package var echoes = false
+        /// The audio periods at whose starts it sends its ticks; nil if it does not, or they are not known.
+        package var period: AudioPeriod?
 
         package init() {}
     }

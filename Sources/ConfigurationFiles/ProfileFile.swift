@@ -71,6 +71,7 @@ extension Profile {
         Key("role", \.isLeader, .choice(["none": false, "leader": true])),
         Key("transport", \.isRemoteControl, .boolean),
         Key("echoes", \.echoes, .boolean),
+        Key("period", \.period, .period),
     ]
 
     fileprivate static let noteKeys: [Key<Note>] = [

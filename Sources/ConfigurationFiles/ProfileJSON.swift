@@ -61,11 +61,24 @@ extension Profile: Encodable {
     private struct InputSection: Encodable {
         var role: String
         var transport, echoes: Bool
+        /// Null if it is not known.
+        var period: String?
 
         init(_ input: Input) {
             role = input.isLeader ? "leader" : "none"
             (transport, echoes) = (input.isRemoteControl, input.echoes)
+            period = input.period?.description
         }
+
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: Keys.self)
+            try container.encode(role, forKey: .role)
+            try container.encode(transport, forKey: .transport)
+            try container.encode(echoes, forKey: .echoes)
+            try container.encode(period, forKey: .period)
+        }
+
+        private enum Keys: CodingKey { case role, transport, echoes, period }
     }
 
     private struct NoteEntry: Encodable {

@@ -105,6 +105,7 @@ extension Status {
         }
         still.link.measurementErrorMicroseconds = nil
         (still.follower.tempo, still.follower.jitterMicroseconds) = (nil, nil)
+        (still.follower.tempoDoubt, still.follower.coarsenessMicroseconds, still.follower.seen) = (nil, nil, nil)
         (still.follower.refusedTicks, still.follower.refusedTransport) = (0, 0)
         for index in still.follower.refused.indices {
             (still.follower.refused[index].ticks, still.follower.refused[index].transport) = (0, 0)

@@ -54,6 +54,8 @@ package struct LiveConfiguration: Hashable, Sendable {
     package var follow = FollowChoice.auto
     /// Whether the song stops when the leading clock falls silent; otherwise it continues.
     package var stopsWhenLost = false
+    /// The leader's audio period; nil for that of its profile, if any.
+    package var leaderPeriod: AudioPeriod?
     /// Buttons and pedals that give commands.
     package var controls: [Control] = []
     /// Warnings from reading the configuration.

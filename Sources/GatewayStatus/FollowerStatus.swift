@@ -8,8 +8,14 @@ extension Status {
         @Nullable package var source: String?
         /// Measured tempo in BPM; nil without an estimate, and while the follower is disabled.
         @Nullable package var tempo: Double?
+        /// How far ``tempo`` may be off, in BPM.
+        @Nullable package var tempoDoubt: Double?
         /// Standard deviation of a single tick's time.
         @Nullable package var jitterMicroseconds: Double?
+        /// Longest time that ticks wait before they are sent or arrive.
+        @Nullable package var coarsenessMicroseconds: Double?
+        /// What is seen of a clock that is not steady, or arrives twice, for people; nil if there is nothing to say.
+        @Nullable package var seen: String?
         /// Ignored ticks of all sources since the start.
         package var refusedTicks: Int
         package var refusedTransport: Int
@@ -36,14 +42,18 @@ extension Status {
 
         package init(
             state: FollowerState, choice: String = "auto", source: String? = nil, tempo: Double? = nil,
-            jitterMicroseconds: Double? = nil, refusedTicks: Int = 0, refusedTransport: Int = 0,
+            tempoDoubt: Double? = nil, jitterMicroseconds: Double? = nil, coarsenessMicroseconds: Double? = nil,
+            seen: String? = nil, refusedTicks: Int = 0, refusedTransport: Int = 0,
             refused: [Refused] = []
         ) {
             self.state = state
             self.choice = choice
             self.source = source
             self.tempo = tempo
+            self.tempoDoubt = tempoDoubt
             self.jitterMicroseconds = jitterMicroseconds
+            self.coarsenessMicroseconds = coarsenessMicroseconds
+            self.seen = seen
             self.refusedTicks = refusedTicks
             self.refusedTransport = refusedTransport
             self.refused = refused

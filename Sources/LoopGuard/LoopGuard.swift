@@ -69,7 +69,7 @@ package struct LoopGuard: Sendable {
 
     /// When the next source counts as silent unless it is heard; nil if there is none.
     package func nextDeadline(on map: TempoMap) -> HostTime? {
-        sources.lazy.filter { !$0.isIdle && $0.path != .ownPort }.map { silentAt($0, map) }.min()
+        sources.lazy.filter { !$0.isIdle && $0.path.reason == nil }.map { silentAt($0, map) }.min()
     }
 
     private func silentAt(_ source: GuardedSource, _ map: TempoMap) -> HostTime {

@@ -36,6 +36,8 @@ package enum LoopVerdict: Hashable, Sendable, BitwiseCopyable {
 package enum LoopReason: Hashable, Sendable, BitwiseCopyable {
     /// It is one of our own ports, or receives only from one.
     case ownPort
+    /// It is another Tactus gateway that hears this one and may follow it, so this one never follows that one.
+    case gateway
     /// It repeats what only our outputs were sent.
     case echo
     /// It follows our outputs: another gateway, or anything that derives its clock from ours.
@@ -45,6 +47,7 @@ package enum LoopReason: Hashable, Sendable, BitwiseCopyable {
     package var explanation: String {
         switch self {
         case .ownPort: "it is this gateway's own port"
+        case .gateway: "it is another Tactus that hears this one; disconnect one way if it is to lead"
         case .echo: "it sends this gateway's own clock back"
         case .regenerated: "its clock is made from this gateway's"
         }
@@ -61,18 +64,19 @@ package enum LoopPath: Hashable, Sendable, BitwiseCopyable {
     case outputs(UInt64)
     /// These outputs lead to the program that the source belongs to, which may well pass on what it hears.
     case program(UInt64)
-    /// The source is another Tactus gateway that hears these outputs, one bit a slot.
+    /// The source is another Tactus gateway that hears our outputs and may follow us.
     ///
-    /// If each followed the other, both would probe at the same time. So one of them goes first; both know which.
-    case gateway(UInt64, isFirst: Bool)
+    /// Two that followed each other would have no tempo of their own. Of the two only the one with the higher client number
+    /// may follow the other.
+    case gateway
     /// The source is one of our own ports.
     case ownPort
 
     /// The outputs that lead to it, one bit a slot; none if unknown.
     private var slots: UInt64 {
         switch self {
-        case .outputs(let slots), .program(let slots), .gateway(let slots, _): slots
-        case .unknown, .ownPort: 0
+        case .outputs(let slots), .program(let slots): slots
+        case .unknown, .gateway, .ownPort: 0
         }
     }
 
@@ -82,14 +86,17 @@ package enum LoopPath: Hashable, Sendable, BitwiseCopyable {
     /// Whether a loop is likely.
     var isLikely: Bool {
         switch self {
-        case .program, .gateway: slots != 0
-        case .unknown, .outputs, .ownPort: false
+        case .program: slots != 0
+        case .unknown, .outputs, .gateway, .ownPort: false
         }
     }
 
-    /// Whether it is a gateway that probes while we answer.
-    var asksUs: Bool { if case .gateway(_, false) = self { true } else { false } }
-
-    /// Whether it is a gateway that answers while we probe.
-    var answersUs: Bool { if case .gateway(_, true) = self { true } else { false } }
+    /// Why a source with this path is never followed; nil if that is to be found out.
+    var reason: LoopReason? {
+        switch self {
+        case .ownPort: .ownPort
+        case .gateway: .gateway
+        case .unknown, .outputs, .program: nil
+        }
+    }
 }

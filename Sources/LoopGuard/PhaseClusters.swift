@@ -70,14 +70,17 @@ struct PhaseClusters: Sendable {
 
     /// Whether ticks come evenly, at a rate that is no whole multiple or fraction of ours.
     func isForeign(to line: TickLine) -> Bool {
-        guard recent.count > Self.hearing else { return false }
-        let gaps = zip(recent.dropFirst(), recent).map { Double($0 &- $1) }
-        let mean = gaps.reduce(0, +) / Double(gaps.count)
-        guard let least = gaps.min(), let most = gaps.max(), most - least < 0.35 * mean else { return false }
+        guard recent.count > Self.hearing, let first = recent.first, let last = recent.last else { return false }
+        let mean = Double(last &- first) / Double(recent.count - 1)
+        let late = recent.indices.map { Double(recent[$0] &- first) - mean * Double($0) }
+        guard mean > 0, let least = late.min(), let most = late.max(), most - least < 0.4 * mean else { return false }
         let ratio = mean / Double(line.tickLength)
         let whole = max(ratio, 1 / ratio)
-        return abs(whole - whole.rounded()) > 0.04
+        return abs(whole - whole.rounded()) > 0.04 + (most - least) / Double(last &- first)
     }
+
+    /// Whether all that is in step comes less evenly than any cable or interface passes on our ticks.
+    var isCoarse: Bool { isInStep && histories.allSatisfy { !$0.isInStep || $0.isCoarse } }
 
     /// Whether all clocks have drifted too far to be approaching our tempo.
     func hasLeft(_ line: TickLine) -> Bool {

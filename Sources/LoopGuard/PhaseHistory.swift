@@ -57,6 +57,9 @@ struct PhaseHistory: Sendable {
     /// Whether it is a clock of its own that is in step with ours.
     var isInStep: Bool { count >= Self.fewest && !hasDrifted }
 
+    /// Whether its ticks come less evenly than any cable or interface passes on ours.
+    var isCoarse: Bool { scatter > 400 }
+
     private var bound: Double { Self.wander + 6 * scatter }
 
     mutating func append(_ arrival: Residuals.Arrival) {

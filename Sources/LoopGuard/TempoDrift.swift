@@ -13,10 +13,18 @@ struct TempoDrift: Sendable {
     private static let interval = TickLine.ticksPerBeat
     /// Beats until the estimate has settled.
     private static let settling = 2
-    /// Beats of steady change required: few if a loop is likely, more if a leader may simply be slowing down.
-    private static let spans = (few: 4, many: 12)
-    /// Smallest total change over them, as a share of the tempo.
-    private static let least = 0.002
+    /// So many beats of steady change are required, and so much change in total, as a share of the tempo.
+    private struct Run {
+        var beats: Int
+        var least: Double
+    }
+
+    /// Where a loop is likely: it may run away fast, or, if both smooth over many beats, slowly.
+    private static let likely = [Run(beats: 4, least: 0.002), Run(beats: 24, least: 0.000_2)]
+    /// Where a leader may simply be slowing down.
+    private static let unlikely = [Run(beats: 12, least: 0.002)]
+    /// Most marks needed.
+    private static let most = 25
 
     /// Processes our newest line.
     ///
@@ -34,17 +42,17 @@ struct TempoDrift: Sendable {
         guard tick >= next else { return false }
         nextMark = tick + Self.interval
         marks.append(Double(line.microsecondsPerBeat))
-        if marks.count > Self.spans.many + 1 { marks.removeFirst() }
-        return hasRun(isLikely ? Self.spans.few : Self.spans.many)
+        if marks.count > Self.most { marks.removeFirst() }
+        return (isLikely ? Self.likely : Self.unlikely).contains(where: hasRun)
     }
 
     /// Whether all steps but one in ten went in one direction.
-    private func hasRun(_ span: Int) -> Bool {
-        guard marks.count > span else { return false }
-        let last = marks.suffix(span + 1)
+    private func hasRun(_ run: Run) -> Bool {
+        guard marks.count > run.beats else { return false }
+        let last = marks.suffix(run.beats + 1)
         let steps = zip(last.dropFirst(), last).map { $0 - $1 }
         let total = steps.reduce(0, +)
-        return abs(total) > Self.least * marks[marks.count - 1]
-            && steps.count { $0 == 0 || ($0 > 0) != (total > 0) } <= span / 10
+        return abs(total) > run.least * marks[marks.count - 1]
+            && steps.count { $0 == 0 || ($0 > 0) != (total > 0) } <= run.beats / 10
     }
 }

@@ -132,14 +132,17 @@ struct PulseTrain: BitwiseCopyable {
         var change = Change(wasDue: formerDue(next))
         let hasJumped = map.jumps != account.jumps
         if account.tempoChanges != map.tempoChanges { followTempo(plan.settings, map, at: now) }
-        let step = map.glides &- account.glides &+ plan.settings.offset &- offset
-        let isOwed = step == 0 || owe(Double(-step), on: map.line, at: now)
+        if hasJumped { (steps, spread) = (RateAccumulator(), RateAccumulator()) }
+        let step =
+            hasJumped
+            ? map.glides &- map.glidesAtJump : map.glides &- account.glides &+ plan.settings.offset &- offset
+        let isOwed = step == 0 || owe(Double(-step), on: map, at: now)
+        if !isOwed { (steps, spread) = (RateAccumulator(), RateAccumulator()) }
         if hasJumped || !isOwed { change.jump = plan.settings.mayJump || !isRunning ? .broken : .slid }
         offset = plan.settings.offset
         probe = plan.probe
         tempos = plan.settings.tempos
         account = Account(map)
-        if change.jump != .none { (steps, spread) = (RateAccumulator(), RateAccumulator()) }
         let (former, count) = (grid, next)
         change.isRegrouped = regroup(plan, on: map, next: &next, foldsAnywhere: !isRunning || change.jump == .broken)
         if grid.origin != former.origin, plan.settings.mayJump {
@@ -221,13 +224,14 @@ struct PulseTrain: BitwiseCopyable {
         return plain.advanced(byMicroseconds: -debt(at: plain))
     }
 
-    /// Adds a step to be corrected by gliding, unless the total would exceed half a tick.
+    /// Adds a step to be corrected by gliding, unless the total would exceed half a tick, or after a leader half a beat.
     ///
     /// - Returns: whether it was added.
-    private mutating func owe(_ step: Double, on line: TickLine, at now: HostTime) -> Bool {
+    private mutating func owe(_ step: Double, on map: TempoMap, at now: HostTime) -> Bool {
         let time = nominal(at: now)
-        guard abs(steps.debt(at: time) + step) <= Double(line.tickLength) / 2 else { return false }
-        steps.owe(step, at: time)
+        let farthest = map.tolerance == nil ? map.line.tickLength / 2 : map.line.microsecondsPerBeat / 2 + 1_000
+        guard abs(steps.debt(at: time) + step) <= Double(farthest) else { return false }
+        steps.owe(step, at: time, hurryAbove: map.tolerance.map(Double.init) ?? .infinity)
         return true
     }
 

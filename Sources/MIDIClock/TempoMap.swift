@@ -31,6 +31,13 @@ public struct TempoMap: Sendable, BitwiseCopyable {
     public private(set) var glides: Int64 = 0
     /// Number of jumps of the grid, too far to glide; outputs relocate.
     public private(set) var jumps: UInt32 = 0
+    /// ``glides`` at the newest jump; outputs glide only over what came after it.
+    private(set) var glidesAtJump: Int64 = 0
+    /// How far, in microseconds, outputs may be from a leader's grid without hurrying; nil for a session's grid.
+    ///
+    /// Outputs glide after a leader over up to half a beat, since its ticks may be found late to have another tempo.
+    /// After a session they glide over up to half a tick, and jump beyond that.
+    public var tolerance: Int64?
 
     private struct Segment: Sendable, BitwiseCopyable {
         var line: TickLine
@@ -76,6 +83,7 @@ public struct TempoMap: Sendable, BitwiseCopyable {
         since = HostTime(microseconds: .min)
         formerCount = 0
         jumps &+= 1
+        glidesAtJump = glides
     }
 
     /// When a place is reached, without any output's offset.

@@ -69,6 +69,7 @@ enum ProfileText {
             input.isLeader ? "may lead while Link is off" : nil,
             input.isRemoteControl ? "its Start and Stop play and stop the session" : nil,
             input.echoes ? "passes on what it hears, so it is not followed while driven" : nil,
+            input.period.map { "sends its clock in audio periods of \($0) s" },
         ].compactMap(\.self)
         return parts.isEmpty ? "not listened to" : parts.joined(separator: ", ")
     }

@@ -48,6 +48,7 @@ struct Setup {
         live.deactivatesWhenIdle = file.link.deactivatesWhenIdle ?? false
         live.follow = options.follow ?? (options.clockIn == nil ? reader.follow(file.follow.source) : nil) ?? .auto
         live.stopsWhenLost = file.follow.whenLost == .stop
+        live.leaderPeriod = file.follow.period
         live.controls = file.controls
         for control in file.controls { reader.check(control) }
         live.warnings = profileWarnings

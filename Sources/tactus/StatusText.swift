@@ -7,7 +7,7 @@ enum StatusText {
     static func lines(_ status: Status) -> [String] {
         var lines = [
             row("mode", "\(status.mode.rawValue) (\(status.reason))"),
-            row("tempo", "\(tempo(status)) BPM"),
+            row("tempo", shownTempo(status)),
             row("beat", "\(reached(status.beat)), phase \(reached(status.phase)) of \(decimals(status.quantum))"),
             row("transport", transport(status)),
             row("link", link(status.link)),
@@ -29,7 +29,7 @@ enum StatusText {
     /// One line for a terminal, at most `width` characters wide.
     static func live(_ status: Status, width: Int) -> String {
         let fields = [
-            status.mode.rawValue, "\(fixed(status.tempo, 2)) BPM", "beat \(barAndBeat(status))",
+            status.mode.rawValue, shownTempo(status, decimals: 2), "beat \(barAndBeat(status))",
             peers(status.link.peers), transport(status),
         ]
         return String(fields.joined(separator: "   ").prefix(max(width, 0)))
@@ -38,7 +38,7 @@ enum StatusText {
     /// One line for a service manager, without anything that changes with every beat.
     static func service(_ status: Status) -> String {
         var parts = [
-            status.mode.rawValue, "\(tempo(status)) BPM", peers(status.link.peers), status.transport.rawValue,
+            status.mode.rawValue, shownTempo(status), peers(status.link.peers), status.transport.rawValue,
             counted(status.outputs.count { !$0.isAbsent }, "output"),
         ]
         if !status.warnings.isEmpty { parts.append(counted(status.warnings.count, "warning")) }
@@ -46,6 +46,22 @@ enum StatusText {
     }
 
     static func tempo(_ status: Status) -> String { decimals(status.tempo) }
+
+    /// The tempo with its unit; that of a clock that leads only as exactly as it is known.
+    ///
+    /// - Parameters:
+    ///   - status: of the gateway.
+    ///   - wanted: always so many decimals, if the tempo is exact; nil for the fewest.
+    /// - Returns: such as `124.0 BPM` or `about 124 BPM`.
+    static func shownTempo(_ status: Status, decimals wanted: Int? = nil) -> String {
+        if status.mode == .follow, let doubt = status.follower.tempoDoubt { return followed(status.tempo, doubt) }
+        return "\(wanted.map { fixed(status.tempo, $0) } ?? decimals(status.tempo)) BPM"
+    }
+
+    /// A measured tempo that may be off by some BPM: `124.0 BPM` or `about 124 BPM`.
+    private static func followed(_ tempo: Double, _ doubt: Double) -> String {
+        doubt < 0.05 ? "\(fixed(tempo, 1)) BPM" : "about \(whole(tempo)) BPM"
+    }
 
     /// How many taps agree and how many are wanted; nil if enough do.
     static func tap(_ status: Status) -> String? {
@@ -79,8 +95,12 @@ enum StatusText {
     static func follower(_ follower: Status.Follower) -> String {
         var parts = [follower.state.rawValue]
         if let source = follower.source { parts.append(source) }
-        if let tempo = follower.tempo { parts.append("\(decimals(tempo)) BPM") }
+        if let tempo = follower.tempo { parts.append(followed(tempo, follower.tempoDoubt ?? 0)) }
         if let jitter = follower.jitterMicroseconds { parts.append("jitter \(whole(jitter)) us") }
+        if let coarse = follower.coarsenessMicroseconds, coarse >= 2_000 {
+            parts.append("ticks up to \(fixed(coarse / 1_000, 1)) ms late")
+        }
+        if let seen = follower.seen { parts.append(seen) }
         return parts.joined(separator: ", ")
     }
 

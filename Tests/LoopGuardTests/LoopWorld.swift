@@ -25,16 +25,43 @@ struct Way {
     }
 }
 
-/// A gateway that follows one clock and sends another: ours or a foreign one, without its guard.
+/// A follower as other programs have it: the straight line of least squares through the last two beats of ticks.
+struct AveragingFollower {
+    private var ticks: [(number: Int64, time: HostTime)] = []
+    private var next: Int64 = 0
+
+    mutating func received(at time: HostTime) {
+        if ticks.count == 48 { ticks.removeFirst() }
+        ticks.append((next, time))
+        next += 1
+    }
+
+    var line: TickLine? {
+        guard ticks.count == 48, let newest = ticks.last else { return nil }
+        var sums = TickSums()
+        for tick in ticks {
+            sums.add(Double(tick.number - newest.number), Double(newest.time.microseconds(to: tick.time)))
+        }
+        let (slope, intercept) = sums.line
+        return TickLine(
+            microsecondsPerBeat: roundedToInteger(24 * slope),
+            timeOrigin: newest.time.advanced(byMicroseconds: roundedToInteger(intercept)), tickOrigin: newest.number)
+    }
+}
+
+/// A gateway that follows one clock and sends another: ours, without its guard, or that of another program.
 struct ClockedGateway {
     var map: TempoMap
     var planner = TickPlanner()
     var plan = OutputPlan(transport: .stopped, settings: OutputSettings())
     var follower = ClockFollower()
+    /// Another program's follower.
+    private var foreign: AveragingFollower?
     /// Added to the leader's tick numbers, once it is followed.
     private var shift: Int64?
 
-    init(beatsPerMinute: Double, origin: Int64 = 0) {
+    init(beatsPerMinute: Double, origin: Int64 = 0, isForeign: Bool = false) {
+        foreign = isForeign ? AveragingFollower() : nil
         map = TempoMap(
             TickLine(
                 microsecondsPerBeat: Tempo(beatsPerMinute: beatsPerMinute).microsecondsPerBeat,
@@ -44,8 +71,9 @@ struct ClockedGateway {
     /// Processes a tick of the leader, and follows it.
     mutating func follow(at time: HostTime) {
         follower.received(.timingClock, at: time)
-        guard let estimate = follower.estimate, shift != nil || follower.state == .locked else { return }
-        var line = estimate.line
+        foreign?.received(at: time)
+        let found = foreign == nil ? follower.estimate?.line : foreign?.line
+        guard var line = found, shift != nil || follower.state == .locked else { return }
         if shift == nil { shift = map.nearestTick(to: line.timeOrigin) - line.tickOrigin }
         line.tickOrigin += shift ?? 0
         map.step(byMicroseconds: map.time(ofTick: line.tickOrigin).microseconds(to: line.timeOrigin))

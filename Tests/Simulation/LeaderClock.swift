@@ -13,6 +13,18 @@ package struct LeaderClock: Sendable {
         case heavyTailed
         /// Sent in the next frame of 1 ms, 30 ppm off: delays that repeat or creep with the tempo.
         case frames
+        /// Sent at the start of the next audio period of this many microseconds.
+        case periods(Double)
+        /// Sent in the next packet, which comes every so many microseconds, and up to 1 ms late; a share is missed.
+        case packets(Double, missed: Double)
+
+        /// Whether several ticks may come at once.
+        fileprivate var isCoarse: Bool {
+            switch self {
+            case .periods, .packets: true
+            case .none, .gaussian, .uniform, .heavyTailed, .frames: false
+            }
+        }
     }
 
     /// One arrival.
@@ -31,6 +43,8 @@ package struct LeaderClock: Sendable {
         case stall(after: Int, microseconds: Double)
         /// A tick that arrives twice.
         case doubled(Int)
+        /// Every tick arrives again after this many microseconds.
+        case twice(microseconds: Double)
     }
 
     /// Exact times of the ticks, in microseconds.
@@ -71,6 +85,8 @@ package struct LeaderClock: Sendable {
         var random: SeededGenerator
         var last = -Double.infinity
         private let frameOffset: Double
+        /// The last packet: when it was due, and when it was sent.
+        private var packet = (due: 0.0, sent: 0.0)
 
         init(jitter: Jitter, random: SeededGenerator) {
             self.jitter = jitter
@@ -83,21 +99,28 @@ package struct LeaderClock: Sendable {
         ) {
             var due = time + lateness(at: time)
             var copies = 1
+            var distance = 320.0
             for fault in faults {
                 switch fault {
                 case .lost(let numbers) where numbers.contains(number): copies = 0
                 case .doubled(number): copies = 2
+                case .twice(let microseconds): (copies, distance) = (2, microseconds)
                 case .stall(let after, let length) where number > after:
                     due = max(due, truth[after] + length)
                 default: break
                 }
             }
             for copy in 0..<copies {
-                // A message of one byte takes 320 us on a DIN line.
-                due = max(due + Double(copy) * 320, last + 320)
+                // A message of one byte takes 320 us on a DIN line; messages of one packet come at once.
+                due = max(due + Double(copy) * distance, last + (jitter.isCoarse ? 30 : 320))
                 last = due
                 arrivals.append(Arrival(number: number, time: HostTime(microseconds: roundedToInteger(due))))
             }
+        }
+
+        /// The first start of a period at or after a time.
+        private func next(_ time: Double, _ period: Double) -> Double {
+            ((time - frameOffset) / period).rounded(.up) * period + frameOffset
         }
 
         private mutating func lateness(at time: Double) -> Double {
@@ -112,6 +135,12 @@ package struct LeaderClock: Sendable {
                 let frame = 1_000.03
                 let ready = (time - frameOffset + 20 * random.gaussian()) / frame
                 return ready.rounded(.up) * frame + frameOffset - time
+            case .periods(let period): return next(time, period) - time
+            case .packets(let period, let missed):
+                var due = next(time, period)
+                if due != packet.due { packet = (due, random.chance(missed) ? due + period : due) }
+                due = packet.sent
+                return due - time + Double.random(in: 0..<1_000, using: &random)
             }
         }
     }

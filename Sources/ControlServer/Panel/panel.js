@@ -55,9 +55,13 @@ function take(newest) {
   show(newest);
 }
 
+/** A measured tempo, only as exactly as it is known. */
+const measured = (tempo, doubt) => tempo.toFixed(doubt === null || doubt < 0.05 ? 1 : 0);
+
 function show(newest) {
   status = newest;
-  const tempo = (Math.round(newest.tempo * 100) / 100).toFixed(newest.mode === "follow" ? 1 : 2).replace(/(\.\d)0$/, "$1");
+  const tempo = newest.mode === "follow" ? measured(newest.tempo, newest.follower.tempoDoubt)
+    : (Math.round(newest.tempo * 100) / 100).toFixed(2).replace(/(\.\d)0$/, "$1");
   write(part.tempo, tempo);
   part.tempo.style.setProperty("--digits", tempo.length);
   part.tempo.setAttribute("aria-label", `Tempo ${tempo} BPM, change it`);
@@ -108,7 +112,7 @@ function showLink({ enabled, active, connected, peers, startStopSync }) {
   write(part.linkNote, !enabled ? "Off" : !active ? "On; joins when an output is connected or the song plays" : connected ? "In time with others on this network" : "On, no other Link program yet");
 }
 
-function showFollower({ state, source, tempo, jitterMicroseconds, refused }) {
+function showFollower({ state, source, tempo, tempoDoubt, jitterMicroseconds, coarsenessMicroseconds, seen, refused }) {
   const name = source ?? "A clock";
   write(part.follower, {
     disabled: "Ignored while Link is on", off: "Nobody is followed", waiting: "No clock is heard",
@@ -116,8 +120,10 @@ function showFollower({ state, source, tempo, jitterMicroseconds, refused }) {
   }[state]);
   const quality = jitterMicroseconds === null ? "" : jitterMicroseconds < 500 ? "steady" : jitterMicroseconds < 2000 ? "fair" : "shaky";
   const figures = [
-    tempo !== null && `${tempo.toFixed(1)} BPM`,
+    tempo !== null && `${tempoDoubt < 0.05 ? "" : "about "}${measured(tempo, tempoDoubt)} BPM`,
     jitterMicroseconds !== null && `jitter ${microseconds(jitterMicroseconds)}, ${quality}`,
+    coarsenessMicroseconds >= 2000 && `ticks up to ${(coarsenessMicroseconds / 1000).toFixed(1)} ms late`,
+    seen,
   ];
   write(part.followed, figures.filter(Boolean).join(" \u00b7 "));
   list(part.refused, refused, "li", (item, clock) => {

@@ -24,6 +24,8 @@ struct ClockSources: Hashable, Sendable {
     private(set) var remotes: Set<ClockSource> = []
     /// The machines that pass on what they receive.
     private(set) var echoing: Set<ClockSource> = []
+    /// Audio periods of the machines whose profiles tell them.
+    private(set) var periods: [ClockSource: AudioPeriod] = [:]
     /// The sequencer's subscriptions, as a graph.
     var graph = SubscriptionGraph()
 
@@ -64,6 +66,7 @@ struct ClockSources: Hashable, Sendable {
             if input.isLeader { leaders.insert(source) }
             if input.isRemoteControl { remotes.insert(source) }
             if input.echoes { echoing.insert(source) }
+            periods[source] = input.period
         }
     }
 
@@ -117,7 +120,7 @@ struct ClockSources: Hashable, Sendable {
     private func path(of source: PortAddress, slots: UInt64, _ ports: [PortAddress]) -> LoopPath {
         guard slots != 0, let own = ports.first else { return .unknown }
         if names[ClockSource(source)]?.hasPrefix("Tactus:") == true {
-            return .gateway(slots, isFirst: own.client < source.client)
+            return own.client < source.client ? .gateway : .unknown
         }
         if case .card = graph.owner(of: source.client) { return .outputs(slots) }
         return .program(slots)

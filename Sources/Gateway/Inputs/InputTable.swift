@@ -77,15 +77,20 @@ struct InputTable: Sendable {
 
     /// Works out how our own clock may reach the machines that can be heard.
     ///
-    /// - Parameter outputs: by slot.
+    /// - Parameters:
+    ///   - outputs: by slot.
+    ///   - period: the leader's audio period, if the configuration tells it.
     /// - Returns: what the arbiter must know of those machines.
-    mutating func heard(among outputs: [Output]) -> HeardClocks {
+    mutating func heard(among outputs: [Output], period: AudioPeriod?) -> HeardClocks {
         let offsets = outputs.filter { $0.presence != .gone }.map(\.settings.offset)
         let paths = sources.paths(from: outputs)
         driven = Set(paths.filter { if case .outputs = $0.value { true } else { false } }.keys)
         return HeardClocks(
             choice: sources.leaders(driven: driven), names: sources.names, paths: paths,
-            offsets: (offsets.min() ?? 0)...(offsets.max() ?? 0), remotes: sources.remotes)
+            offsets: (offsets.min() ?? 0)...(offsets.max() ?? 0), remotes: sources.remotes,
+            periods: sources.names.keys.reduce(into: [:]) { periods, source in
+                periods[source] = (period ?? sources.periods[source])?.microseconds
+            })
     }
 
     /// A warning that the clock to follow is absent; nil while it is there, or none was chosen.
@@ -114,6 +119,11 @@ struct InputTable: Sendable {
                 message: "\(sources.names[source] ?? "a machine") passes on what it receives, and receives this "
                     + "gateway's clock, so it is not followed",
                 fix: "to follow it, remove its output; or follow another machine")
+        }
+        warnings += arbiter.doubledClocks.map { name in
+            .init(
+                code: "clock-twice", message: "\(name)'s clock arrives twice; each second tick is left out",
+                fix: "remove one of the two cables or connections through which it comes")
         }
         warnings += arbiter.loops.map { loop in
             .init(

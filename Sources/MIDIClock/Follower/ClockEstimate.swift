@@ -1,9 +1,9 @@
 public import BeatTime
 
-/// A ``ClockFollower``'s estimate of its leader's time: position, tempo, and their uncertainty.
+/// A ``ClockFollower``'s estimate of its leader's time: position, tempo, and how far the truth may be from them.
 ///
 /// Ticks are numbered as the leader sent them, starting with 0 at the first one heard. Start and Stop do not interrupt
-/// the numbering. Deviations are standard deviations of the estimates.
+/// the numbering. The estimated time of a tick is when it was sent if the earliest ticks were not delayed.
 ///
 /// ```swift
 /// var follower = ClockFollower()
@@ -15,7 +15,7 @@ public import BeatTime
 /// ```
 @frozen
 public struct ClockEstimate: Hashable, Sendable, BitwiseCopyable {
-    /// Number of a tick at or near the newest.
+    /// Number of the newest tick.
     public var tick: Int64
     /// Estimated time of that tick, from all ticks of the window, in whole microseconds.
     public var time: HostTime
@@ -23,13 +23,17 @@ public struct ClockEstimate: Hashable, Sendable, BitwiseCopyable {
     public var fraction: Double
     /// Microseconds from one tick to the next.
     public var microsecondsPerTick: Double
-    /// Deviation of ``microsecondsPerTick``.
-    public var periodDeviation: Double
-    /// Deviation of the time of the tick after ``tick``, in microseconds.
-    public var phaseDeviation: Double
-    /// Deviation of a single stamp, in microseconds: jitter of the leader and its cable.
+    /// How far ``microsecondsPerTick`` may be off.
+    public var periodDoubt: Double
+    /// How far the time of a tick one beat ahead may be off, in microseconds; infinite if that cannot be told yet.
+    public var phaseDoubt: Double
+    /// Longest time that the leader's ticks wait before they are sent or arrive, in microseconds.
+    ///
+    /// That is its audio period, the distance of its radio packets, its swing, or about six times its random jitter.
+    public var coarseness: Double
+    /// Standard deviation of a tick's delay, in microseconds.
     public var jitter: Double
-    /// Number of ticks the estimate is based on, 2 to 256.
+    /// Number of ticks the estimate is based on, up to 384.
     public var window: Int
 
     /// Measured tempo in BPM; it may be outside Link's range.
@@ -38,8 +42,8 @@ public struct ClockEstimate: Hashable, Sendable, BitwiseCopyable {
     /// Whether the tempo is in Link's range, with 1 % of tolerance for measurement errors.
     var isWithinRange: Bool { (19.8...1_009).contains(beatsPerMinute) }
 
-    /// Deviation of ``beatsPerMinute``.
-    public var tempoDeviation: Double { beatsPerMinute * periodDeviation / microsecondsPerTick }
+    /// How far ``beatsPerMinute`` may be off.
+    public var tempoDoubt: Double { beatsPerMinute * periodDoubt / microsecondsPerTick }
 
     /// The exact time of a tick in microseconds of host time.
     public func microseconds(ofTick number: Int64) -> Double {

@@ -1,14 +1,14 @@
 public import BeatTime
 
-/// Follows a MIDI clock leader: takes stamped messages, and estimates tempo, beat and their uncertainty.
+/// Follows a MIDI clock leader: takes stamped messages, and estimates tempo, beat and how far they may be off.
 ///
-/// The estimate is a robust least-squares line through the longest run of newest ticks that form one line. While the
-/// leader is steady the run is long, and the estimate calm. When ticks show a change of tempo the run becomes short,
-/// and the estimate fast. Lost, late and doubled ticks are told from changes of tempo before they can bend the line,
-/// and do not disturb the count of ticks. Swing in the clock is learned and subtracted.
+/// Every tick is counted, in order. Programs and radio links send ticks late, never early, often several together; how
+/// coarse they are is learned from the ticks. The tempo is the middle of all tempos at which no tick of the last 16
+/// beats was early or later than that. After a change of tempo only newer ticks count. A clock that arrives twice is
+/// followed at its true tempo.
 ///
-/// A value for one thread that allocates nothing after `init`. It reads no clock: call ``timePassed(to:)`` at
-/// ``lostAt`` to notice silence.
+/// A value for one thread that allocates nothing after `init` while its leader is steady. It reads no clock: call
+/// ``timePassed(to:)`` at ``lostAt`` to notice silence.
 ///
 /// ```swift
 /// var follower = ClockFollower()
@@ -30,9 +30,9 @@ public struct ClockFollower: Sendable {
         case waiting
         /// Ticks arrive, but the tempo is not yet clear.
         case settling
-        /// Tempo and beat are known.
+        /// Tempo and beat are known: the next beat, to within the coarseness of the ticks or 2 ms.
         ///
-        /// At that moment, twice their deviation is less than 0.5 % of the tempo and a tenth of a tick.
+        /// It stays locked through a change of tempo.
         case locked
         /// Ticks have stopped; the last estimate is kept.
         case lost
@@ -68,19 +68,20 @@ public struct ClockFollower: Sendable {
     /// The song position, from the leader's transport messages.
     public private(set) var song = FollowedSong()
     private var tracker = TickTracker()
+    private var twins = TwinFilter()
     private var ticks: Int64 = 0
     private var refused: Int64 = 0
     private var lastTick: HostTime?
 
     /// Limit for times before and after zero, in microseconds.
     private static let furthest: Int64 = 1 << 53
-    /// Most jitter of a clock's ticks, as a share of the period; with more it does not count as a clock.
-    private static let mostJitter = 0.2
-    /// Fewest ticks to lock, half a beat: fewer may be one half of a swing.
-    private static let fewestToLock = 12
-
     /// A follower without any messages.
-    public init() {}
+    ///
+    /// - Parameter period: the leader's audio period in microseconds, if that is known: at tempos of which a tick is
+    ///   nearly a multiple of it, the ticks alone do not show for many beats how coarse they are. 0 to 100 000.
+    public init(period: Double = 0) {
+        self.period = period
+    }
 
     /// Processes a message of the leader.
     ///
@@ -94,8 +95,12 @@ public struct ClockFollower: Sendable {
         }
         switch message {
         case .timingClock: receivedTick(at: time)
-        case .start: song.start()
-        case .continue: song.resume()
+        case .start:
+            song.start()
+            tracker.gridMayMove()
+        case .continue:
+            song.resume()
+            tracker.gridMayMove()
         case .stop: song.stop(before: nextTick)
         case .songPosition(let beats): song.locate(beats, before: nextTick)
         }
@@ -108,30 +113,32 @@ public struct ClockFollower: Sendable {
 
     /// Notes that no tick arrived until now.
     public mutating func timePassed(to now: HostTime) {
-        guard state != .waiting, let lostAt, now >= lostAt else { return }
-        state = .lost
+        guard let lostAt, now >= lostAt else { return }
+        state = tracker.line == nil ? .waiting : .lost
+        if state == .waiting { lastTick = nil }
     }
 
     /// When the leader counts as lost unless a tick arrives: 250 ms or four ticks after the last, whichever is longer.
     ///
-    /// Nil while there is nothing to lose.
+    /// Without a tempo it is a second. Nil while there is nothing to lose.
     public var lostAt: HostTime? {
-        guard let lastTick, let fit = tracker.fit else { return nil }
-        return lastTick.advanced(byMicroseconds: max(250_000, roundedToInteger(4 * fit.period)))
+        guard let lastTick else { return nil }
+        guard let line = tracker.line else { return lastTick.advanced(byMicroseconds: 1_000_000) }
+        return lastTick.advanced(byMicroseconds: max(250_000, roundedToInteger(4 * line.slope)))
     }
 
     /// Number of the next tick, unless one is lost before it.
     public var nextTick: Int64 { tracker.nextNumber }
 
-    /// Number of recent ticks that ``tick(ago:)`` can return: at most 256, fewer after a restart of the clock.
-    package var ticksHeard: Int { tracker.heard.count }
+    /// Number of recent ticks that ``tick(ago:)`` can return: at most 384.
+    package var ticksHeard: Int { tracker.history.count }
 
-    /// One of the recent ticks, with its present number; rejected Timing Clocks are not included.
+    /// One of the recent ticks, with its present number; a Timing Clock that was no tick has the number of the one before.
     ///
     /// - Parameter age: number of ticks after it, below ``ticksHeard``.
     /// - Returns: its number and its time of arrival.
     package func tick(ago age: Int) -> (number: Int64, time: HostTime) {
-        (tracker.heard[age].number, tracker.heard[age].time(0))
+        (tracker.history[age].number, HostTime(microseconds: tracker.history[age].time))
     }
 
     /// Counts so far.
@@ -139,47 +146,61 @@ public struct ClockFollower: Sendable {
         Counts(ticks: ticks, lost: tracker.lost, extra: tracker.extra, refused: refused)
     }
 
-    /// The estimate, from the second tick on; it is kept when the leader is lost.
+    /// Whether each tick arrives twice, up to 3.5 ms apart; the second copies are not counted.
+    public var arrivesTwice: Bool { twins.distance != nil }
+
+    /// What the newest ticks look like, which tells why a clock is not followed.
+    public var pattern: TickPattern { TickPattern(tracker.history) }
+
+    /// The leader's audio period in microseconds, if it is known; see ``init(period:)``.
+    public var period: Double {
+        get { tracker.period }
+        set { tracker.period = min(max(newValue, 0), 100_000) }
+    }
+
+    /// The estimate, from the third tick on; it is kept when the leader is lost.
     public var estimate: ClockEstimate? {
-        guard let fit = tracker.fit else { return nil }
-        let whole = fit.phase.rounded(.down)
-        let noise = tracker.jitter.equivalent
+        guard let line = tracker.line else { return nil }
+        let tick = tracker.history.newest.number
+        let (time, fraction) = line.time(ofTick: tick)
         return ClockEstimate(
-            tick: tracker.newest.number, time: tracker.newest.time(roundedToInteger(whole)),
-            fraction: fit.phase - whole, microsecondsPerTick: fit.period, periodDeviation: fit.periodDeviation * noise,
-            phaseDeviation: fit.nextDeviation * noise, jitter: tracker.jitter.deviation, window: fit.count)
+            tick: tick, time: HostTime(microseconds: time), fraction: fraction, microsecondsPerTick: line.slope,
+            periodDoubt: line.slopeDoubt, phaseDoubt: line.nextBeatDoubt, coarseness: tracker.coarseness,
+            jitter: line.jitter, window: line.count)
     }
 
     private mutating func receivedTick(at time: HostTime) {
         ticks += 1
         lastTick = time
-        // The first clock after Start is the beginning of the song, whether it is accepted as a tick or not.
-        let isTop = song.motion == .pending
-        song.tick(nextTick, at: time)
-        switch tracker.arrived(at: time.microseconds) {
-        case nil: break
-        case .shifted(let first, let distance): song.ticksRenumbered(from: first, by: distance)
-        case .recounted:
-            if let number = tracker.number(ofArrivalAt: song.originTime.microseconds) { song.originRenumbered(number) }
+        switch twins.take(time.microseconds) {
+        case .tick: break
+        case .twin: return tracker.leaveOut()
+        case .begins(let isTwin):
+            // All ticks so far came twice.
+            tracker.beginAnew(at: song.halve(before: nextTick))
+            if isTwin { return judge() }
         }
-        if isTop, let number = tracker.number(ofArrivalAt: time.microseconds) { song.originRenumbered(number) }
+        tracker.arrives(at: time.microseconds)
+        song.tick(nextTick)
+        if let change = tracker.arrived(at: time.microseconds) {
+            song.ticksRenumbered(from: change.first, by: change.distance)
+        }
         judge()
     }
 
     private mutating func judge() {
-        guard let estimate else {
-            state = .waiting
+        guard let line = tracker.line else {
+            state = tracker.history.count >= 3 ? .settling : .waiting
             return
         }
-        let tempo = 2 * estimate.periodDeviation / estimate.microsecondsPerTick
-        let phase = 2 * estimate.phaseDeviation / estimate.microsecondsPerTick
+        let tolerated = max(tracker.coarseness, 2_000)
         if state == .locked {
             // After a change of tempo few ticks are left for a moment; that is no reason to unlock.
-            state = tempo < 0.1 && phase < 0.5 && estimate.isWithinRange ? .locked : .settling
+            state = line.count == 0 || line.nextBeatDoubt <= 4 * tolerated ? .locked : .settling
         } else {
-            let isKnown = tempo < 0.005 && phase < 0.1 && estimate.window >= Self.fewestToLock
-            let isClock = estimate.jitter < Self.mostJitter * estimate.microsecondsPerTick && tracker.unrest < 0.25
-            state = isKnown && isClock && tracker.isOnLine && estimate.isWithinRange ? .locked : .settling
+            let isKnown = line.count >= TickTracker.fewest && line.nextBeatDoubt <= tolerated
+            let isPlausible = estimate?.isWithinRange == true && tracker.coarseness <= tracker.mostCoarse
+            state = isKnown && line.isRegular && isPlausible && tracker.history.asideCount == 0 ? .locked : .settling
         }
     }
 }

@@ -36,8 +36,8 @@ public struct FollowedSong: Hashable, Sendable, BitwiseCopyable {
     public private(set) var origin: Int64?
     /// Song position at which the next Continue starts, in ticks; while playing, that at which the song started.
     public private(set) var resumePosition: Int64 = 0
-    /// When the tick arrived that set ``origin``.
-    private(set) var originTime = HostTime(microseconds: .min)
+    /// How often a song was started or continued.
+    public private(set) var starts: UInt32 = 0
     /// Song position that came while playing, in ticks, for the next Continue.
     private var located: Int64?
     private var originTick: Int64 = 0
@@ -58,6 +58,7 @@ public struct FollowedSong: Hashable, Sendable, BitwiseCopyable {
     /// Processes Start.
     mutating func start() {
         motion = .pending
+        starts &+= 1
         resumePosition = 0
         located = nil
         stoppedBefore = nil
@@ -70,6 +71,7 @@ public struct FollowedSong: Hashable, Sendable, BitwiseCopyable {
             resumePosition = located
         }
         motion = .pending
+        starts &+= 1
         located = nil
         stoppedBefore = nil
     }
@@ -99,12 +101,11 @@ public struct FollowedSong: Hashable, Sendable, BitwiseCopyable {
     }
 
     /// Processes a Timing Clock.
-    mutating func tick(_ number: Int64, at time: HostTime) {
+    mutating func tick(_ number: Int64) {
         guard motion == .pending else { return }
         motion = .playing
         origin = number &- resumePosition
         originTick = number
-        originTime = time
     }
 
     /// Corrects tick numbers that turned out to be too low.
@@ -114,8 +115,19 @@ public struct FollowedSong: Hashable, Sendable, BitwiseCopyable {
         if originTick >= first { originRenumbered(originTick &+ distance) }
     }
 
+    /// Corrects the place of the song, because all ticks so far were counted twice.
+    ///
+    /// - Parameter next: the number of the next tick, by the old count.
+    /// - Returns: its number by the new count.
+    mutating func halve(before next: Int64) -> Int64 {
+        let half = { (number: Int64) in (number &+ 1) / 2 }
+        if motion != .playing, stoppedBefore != nil { resumePosition = half(resumePosition) }
+        if origin != nil { originRenumbered(half(originTick)) }
+        return half(next)
+    }
+
     /// Corrects the number of the tick that set ``origin``.
-    mutating func originRenumbered(_ number: Int64) {
+    private mutating func originRenumbered(_ number: Int64) {
         guard let origin else { return }
         self.origin = origin &+ number &- originTick
         originTick = number

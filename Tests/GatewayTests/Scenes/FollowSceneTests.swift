@@ -122,9 +122,10 @@ struct FollowSceneTests {
         world.setLink(false, at: ours)
         try world.run(until: 14.9)
         #expect(abs(world.tempo(of: ours) - 123.4) < 0.1)
-        try world.run(until: 20)
+        // Its song was less than half a beat from the leader's, so it glides there.
+        try world.run(until: 26)
         try world.expectOnLeader(ours, within: 300)
-        #expect(world.machine(of: ours).moves == [.start, .stop, .continue, .stop, .continue])
+        #expect(world.machine(of: ours).moves == [.start, .stop, .continue])
     }
 
     @Test(arguments: Seeds.standing(1...5))

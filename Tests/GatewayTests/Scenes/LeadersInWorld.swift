@@ -17,11 +17,12 @@ extension GatewayWorld {
     ///   - jitter: how much the ticks' times vary.
     ///   - seconds: when the clock begins and ends, in seconds since the world began.
     ///   - seed: the seed for the jitter.
+    ///   - faults: of the line.
     ///   - tempo: beats per minute between a tick, given by its number, and the next.
     ///   - transport: the messages sent 3 ms before a tick, given by its number.
     mutating func playLeader(
         from source: ClockSource = GatewayWorld.leaderPorts[0], at node: Int, jitter: LeaderClock.Jitter,
-        seconds: ClosedRange<Double>, seed: UInt64, tempo: (Int) -> Double,
+        seconds: ClosedRange<Double>, seed: UInt64, faults: [LeaderClock.Fault] = [], tempo: (Int) -> Double,
         transport: (Int) -> [ClockMessage] = { _ in [] }
     ) {
         var random = SeededGenerator(seed: seed).split("leader")
@@ -31,7 +32,7 @@ extension GatewayWorld {
             count += 1
         }
         let clock = LeaderClock(
-            count: count, start: seconds.lowerBound * 1e6, jitter: jitter, random: &random, tempo: tempo
+            count: count, start: seconds.lowerBound * 1e6, jitter: jitter, faults: faults, random: &random, tempo: tempo
         )
         leaderRuns += 1
         let run = leaderRuns
@@ -56,11 +57,11 @@ extension GatewayWorld {
     /// Schedules a machine's clock messages at a constant tempo.
     mutating func playLeader(
         from source: ClockSource = GatewayWorld.leaderPorts[0], at node: Int, tempo: Double, jitter: LeaderClock.Jitter,
-        seconds: ClosedRange<Double>, seed: UInt64,
+        seconds: ClosedRange<Double>, seed: UInt64, faults: [LeaderClock.Fault] = [],
         transport: (Int) -> [ClockMessage] = { _ in [] }
     ) {
         playLeader(
-            from: source, at: node, jitter: jitter, seconds: seconds, seed: seed,
+            from: source, at: node, jitter: jitter, seconds: seconds, seed: seed, faults: faults,
             tempo: { _ in tempo }, transport: transport)
     }
 

@@ -1,0 +1,127 @@
+import BeatTime
+import MIDIClock
+import Simulation
+import Testing
+
+/// Leaders whose ticks wait for an audio period or a packet, come twice, or are no clock at all.
+@Suite
+struct CoarseClockTests {
+    /// 256 and 512 frames at 48 kHz, and packets of 11.25 and 15 ms; and the longest delay in each, in microseconds.
+    static let lines: [(jitter: LeaderClock.Jitter, coarseness: Double)] = [
+        (.periods(5_333.3), 5_333.3), (.periods(10_666.7), 10_666.7), (.packets(11_250, missed: 0), 12_250),
+        (.packets(15_000, missed: 0), 16_000), (.packets(15_000, missed: 0.03), 31_000),
+    ]
+
+    @Test(arguments: [90.0, 97.3, 120, 128, 140, 156.1, 174])
+    func `a coarse clock is locked at its tempo, and every tick is counted`(tempo: Double) throws {
+        for (jitter, coarseness) in Self.lines {
+            for seed in UInt64(1)...3 {
+                var random = SeededGenerator(seed: seed)
+                let leader = LeaderClock(count: 1_000, jitter: jitter, random: &random) { _ in tempo }
+                let rig = FollowerRig(leader)
+                let locked = try #require(rig.readings.firstIndex { $0.state == .locked })
+                #expect(rig.readings[locked].number <= 96)
+                #expect(rig.readings[locked...].allSatisfy { $0.state == .locked })
+                // The limit: within the window, a tick may be off by the coarseness. An estimate is nearer to the truth.
+                for reading in rig.readings[locked...] {
+                    let window = Double(min(reading.number, 383))
+                    let limit = coarseness / window * tempo * tempo / 2_500_000 + 0.1
+                    #expect(abs(reading.tempo) <= limit, "\(jitter), seed \(seed), tick \(reading.number)")
+                }
+                #expect(rig.from(500).worstPhase(delay: 0) <= coarseness)
+                #expect(rig.follower.nextTick == 1_000)
+                let estimate = try #require(rig.follower.estimate)
+                #expect((0.4 * coarseness...1.1 * coarseness).contains(estimate.coarseness))
+            }
+        }
+    }
+
+    @Test
+    func `a known audio period tells what the ticks alone do not show`() throws {
+        // A tick lasts two periods, but for one part in 10,000: for 16 beats the ticks look like a perfect clock.
+        let period = 10_666.7
+        var random = SeededGenerator(seed: 1)
+        let tempo = 2_500_000 / (2 * period * 1.000_1)
+        let leader = LeaderClock(count: 300, jitter: .periods(period), random: &random) { _ in tempo }
+        var follower = ClockFollower(period: period)
+        for arrival in leader.arrivals { follower.received(.timingClock, at: arrival.time) }
+        let estimate = try #require(follower.estimate)
+        #expect(follower.state == .locked)
+        #expect(estimate.coarseness >= period)
+        #expect(abs(estimate.beatsPerMinute - tempo) <= estimate.tempoDoubt)
+        #expect(estimate.tempoDoubt > 0.05, "so it is shown as about so many beats per minute")
+    }
+
+    @Test(arguments: [300, 1_000, 2_000, 3_000] as [Int64])
+    func `a clock that arrives twice is followed at its true tempo, with its song`(distance: Int64) throws {
+        for tempo in [60.0, 120, 174] {
+            var random = SeededGenerator(seed: 1)
+            let leader = LeaderClock(count: 400, jitter: .gaussian(50), random: &random) { _ in tempo }
+            var follower = ClockFollower()
+            for arrival in leader.arrivals {
+                if arrival.number == 3 { follower.received(.start, at: arrival.time.advanced(byMicroseconds: -2_000)) }
+                follower.received(.timingClock, at: arrival.time)
+                follower.received(.timingClock, at: arrival.time.advanced(byMicroseconds: distance))
+            }
+            #expect(follower.arrivesTwice)
+            #expect(follower.state == .locked)
+            let estimate = try #require(follower.estimate)
+            #expect(abs(estimate.beatsPerMinute - tempo) < 0.1)
+            #expect(follower.song.position(ofTick: follower.nextTick - 1) == 396)
+        }
+    }
+
+    @Test
+    func `two ticks in every packet, or steps of one and two periods, are no clock that arrives twice`() {
+        for jitter in [LeaderClock.Jitter.periods(30_000), .periods(13_888)] {
+            var random = SeededGenerator(seed: 1)
+            let leader = LeaderClock(count: 400, jitter: jitter, random: &random) { _ in 166.7 }
+            let rig = FollowerRig(leader)
+            #expect(!rig.follower.arrivesTwice)
+            #expect(rig.follower.nextTick == 400)
+        }
+    }
+
+    @Test
+    func `what is no clock is never locked, and its pattern is told`() {
+        /// Ticks in bursts of so many, at distances in microseconds.
+        func pattern(_ burst: Int64, every distance: Int64, within: Int64 = 300) -> TickPattern {
+            var follower = ClockFollower()
+            for tick: Int64 in 0..<2_000 {
+                let time = tick / burst * distance + tick % burst * within
+                follower.timePassed(to: HostTime(microseconds: time))
+                follower.received(.timingClock, at: HostTime(microseconds: time))
+                #expect(follower.state != .locked)
+            }
+            return follower.pattern
+        }
+        #expect(pattern(24, every: 1_000_000) == .bursts(every: 993_100))
+        #expect(pattern(1, every: 1_000) == .tooMany(perSecond: 1_000))
+        #expect(pattern(1, every: 600_000) == .single(every: 600_000))
+        #expect(ClockFollower().pattern == .few)
+    }
+
+    @Test
+    func `ticks that come in groups are told before the clock is locked`() {
+        var random = SeededGenerator(seed: 2)
+        let leader = LeaderClock(count: 30, jitter: .periods(42_667), random: &random) { _ in 174 }
+        guard case .groups(let every) = FollowerRig(leader).follower.pattern else {
+            Issue.record("no groups")
+            return
+        }
+        #expect(abs(every - 42_667) < 200)
+    }
+
+    @Test(arguments: [0, 1, 2])
+    func `a step of twenty beats per minute is followed within four beats, and no tick is lost`(line: Int) {
+        let (jitter, coarseness) = Self.lines[line]
+        for seed in UInt64(1)...4 {
+            var random = SeededGenerator(seed: seed)
+            let leader = LeaderClock(count: 1_000, jitter: jitter, random: &random) { $0 < 600 ? 120 : 140 }
+            let rig = FollowerRig(leader)
+            #expect(rig.from(696).worstTempo < 2)
+            #expect(rig.from(900).worstPhase(delay: 0) < coarseness)
+            #expect(rig.follower.nextTick == 1_000)
+        }
+    }
+}
