@@ -18,7 +18,7 @@ INTERVAL = 2.5e6 / TEMPO
 EVEN_INTERVAL = QueuedLeader.INTERVAL / 1000
 AUDIBLE = 1000  # microseconds
 pytestmark = pytest.mark.real("sequencer")
-BOOTS = [Boot({"scenes": ("follow.py", "jitter", "busy", "hand-over")}, ("--kernel-args", "transparent_hugepage=never"))]
+BOOTS = [Boot({"scenes": ("follow.py", "jitter", "busy", "hand-over", "periods", "packets")}, ("--kernel-args", "transparent_hugepage=never"))]
 
 
 @pytest.fixture
@@ -85,6 +85,23 @@ def test_start_lands_on_the_leaders_beat_and_stop_stops(jitter, figure):
     assert abs(late) < 1_000
 
 
+@pytest.mark.parametrize(("name", "longest"), [("periods", 10_667), ("packets", 16_000)])
+def test_a_leader_whose_ticks_come_in_groups_is_followed_evenly(recordings, name, longest, figure):
+    scene = recordings["scenes"][name]
+    truth, events, follower = scene["truth"], scene["events"], scene["playing"]["follower"]
+    assert moves(events) == ["start"] and follower["state"] == "locked"
+    figure("tempo", f"{follower['tempo']:.2f} BPM", TEMPO)
+    assert abs(follower["tempo"] - TEMPO) < 1
+    assert 0.4 * longest < follower["coarsenessMicroseconds"] < 1.2 * longest
+    came = ticks(events, truth[scene["started"] + 4 * PER_BEAT], truth[-30])
+    gaps = [b - a - INTERVAL for a, b in zip(came, came[1:])]
+    figure("gaps off by", f"{max(map(abs, gaps)):.0f} us instruction-time", "2500 us")
+    assert max(map(abs, gaps)) < 2_500
+    off = max(abs(at - nearest(truth, at)) for at in came)
+    figure("farthest from the leader's tick", f"{off:.0f} us instruction-time", f"{longest} us")
+    assert off < longest
+
+
 def test_load_does_not_move_the_phase_against_the_leader(recordings, figure):
     scene = recordings["scenes"]["busy"]
     sent = ticks(scene["events in"])
@@ -108,7 +125,7 @@ def test_the_status_says_who_leads_and_how_steady_it_is(jitter):
     follower = status["follower"]
     assert follower["state"] == "locked"
     assert abs(follower["tempo"] - TEMPO) < 0.3
-    assert 500 < follower["jitterMicroseconds"] < 2_000
+    assert 300 < follower["jitterMicroseconds"] < 2_000
 
 
 def test_link_turned_on_without_a_peer_keeps_the_leaders_tempo_without_a_gap(hand_over, figure):
@@ -137,15 +154,16 @@ def test_a_session_that_is_there_takes_over_with_its_tempo_and_grid(hand_over, f
     assert song == ["stop", "position", "continue"]
 
 
-def test_switched_off_again_the_leaders_tempo_leads_within_two_beats_and_its_phase_within_five_seconds(
+def test_switched_off_again_the_leaders_tempo_leads_within_two_beats_and_the_song_glides_to_its_place(
         hand_over, figure):
     marks, truth = hand_over["marks"], hand_over["truth"]
     two_beats = 2 * 60e6 / TEMPO
     came = ticks(hand_over["events"], marks["left"] + two_beats, marks["end"])
     tempo = 2.5e6 * 24 / (came[24] - came[0])
     figure("tempo two beats after", f"{tempo:.2f} BPM", TEMPO)
-    assert abs(tempo - TEMPO) < 0.006 * TEMPO
-    late = [at - nearest(truth, at) for at in came if at > marks["left"] + 5e6]
+    assert abs(tempo - TEMPO) < 0.04 * TEMPO, "it glides by up to 3 %"
+    # Its song may be half a beat away, which takes 10 s.
+    late = [at - nearest(truth, at) for at in came if at > marks["left"] + 12e6]
     # Usually some 50 us; if the host is slow to deliver the lab's files, timestamps get jitter.
-    figure("phase five seconds after", f"{max(map(abs, late)):.0f} us instruction-time", f"{2 * AUDIBLE} us")
+    figure("phase twelve seconds after", f"{max(map(abs, late)):.0f} us instruction-time", f"{2 * AUDIBLE} us")
     assert max(map(abs, late)) < 2 * AUDIBLE

@@ -73,9 +73,13 @@ struct CoarseClockTests {
 
     @Test
     func `two ticks in every packet, or steps of one and two periods, are no clock that arrives twice`() {
-        for jitter in [LeaderClock.Jitter.periods(30_000), .periods(13_888)] {
+        let lines: [(LeaderClock.Jitter, Double)] = [
+            (.periods(30_000), 166.7), (.periods(13_888), 166.7), (.packets(30_000, missed: 0), 174),
+            (.packets(48_750, missed: 0), 100),
+        ]
+        for (jitter, tempo) in lines {
             var random = SeededGenerator(seed: 1)
-            let leader = LeaderClock(count: 400, jitter: jitter, random: &random) { _ in 166.7 }
+            let leader = LeaderClock(count: 400, jitter: jitter, random: &random) { _ in tempo }
             let rig = FollowerRig(leader)
             #expect(!rig.follower.arrivesTwice)
             #expect(rig.follower.nextTick == 400)

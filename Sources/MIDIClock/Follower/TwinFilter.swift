@@ -1,7 +1,7 @@
 /// Notices a leader whose clock arrives twice, through two cables or subscriptions, and drops the second copies.
 ///
-/// The distances of such ticks alternate steadily: short between the copies, long between the ticks. Two ticks in one
-/// packet or audio period are much closer together, or farther apart.
+/// The distances of such ticks alternate steadily: short between the copies, long between the ticks. Two ticks in one audio
+/// period are much closer together, and two in one packet at distances that vary.
 struct TwinFilter: Sendable {
     /// What an arrival is.
     enum Finding {
@@ -15,7 +15,7 @@ struct TwinFilter: Sendable {
     /// Distance of the copies in microseconds while the clock arrives twice, else nil.
     private(set) var distance: Int64?
     private var last: Int64?
-    private var gaps = InlineArray<12, Int64>(repeating: 0)
+    private var gaps = InlineArray<24, Int64>(repeating: 0)
     private var count = 0
     private var expectsTwin = false
     private var missing = 0
@@ -66,10 +66,11 @@ struct TwinFilter: Sendable {
         let half = Int64(gaps.count / 2)
         let (short, long) = (min(sums.even, sums.odd) / half, max(sums.even, sums.odd) / half)
         guard Self.distances.contains(short), short * 7 < long * 3 else { return nil }
-        let tolerance = (short + long) / 8
         for index in gaps.indices {
-            let mean = (index % 2 == 0) == (sums.even < sums.odd) ? short : long
-            guard abs(gaps[index] - mean) <= tolerance else { return nil }
+            let isShort = (index % 2 == 0) == (sums.even < sums.odd)
+            let isSteady =
+                isShort ? abs(gaps[index] - short) <= max(150, short / 4) : abs(gaps[index] - long) <= (short + long) / 8
+            guard isSteady else { return nil }
         }
         return short
     }

@@ -65,13 +65,13 @@ class Scene:
 
 
 def jitter():
-    """Start and Stop, with ticks that are up to a few milliseconds early or late."""
+    """Start and Stop, with ticks that are up to a few milliseconds late."""
     scene = Scene("--no-link")
     chance = random.Random(1)
     deviations = []
 
     def late(_):
-        deviations.append(chance.gauss(0, 0.001))
+        deviations.append(abs(chance.gauss(0, 0.001)))
         return deviations[-1]
 
     leader = Leader(TEMPO, late=late)
@@ -93,6 +93,22 @@ def jitter():
         **record, "locked": locked, "playing": playing, "started": started, "stopped": stopped, "continued": continued,
         "truth": leader.truth, "deviations": deviations[:len(leader.truth)],
     }
+
+
+def coarse(period, radio):
+    """Start, with ticks that wait for the next audio period or packet, and then up to `radio` seconds more."""
+    scene = Scene("--no-link")
+    chance = random.Random(2)
+    leader = Leader(TEMPO, late=lambda tick: -tick * 2.5 / TEMPO % period + chance.uniform(0, radio))
+    try:
+        preload(scene.gateway.process.pid, "self")
+        scene.wait_mode("follow")
+        started = leader.soon(START)
+        time.sleep(12)
+        playing = scene.gateway.status()
+    finally:
+        record = scene.end(leader)
+    return {**record, "playing": playing, "started": started, "truth": leader.truth}
 
 
 def busy():
@@ -153,7 +169,7 @@ def hand_over():
         scene.mark("peer off")
         scene.gateway.post("link", {"enabled": False})
         scene.mark("left")
-        time.sleep(8)
+        time.sleep(14)
         scene.mark("end")
         left = scene.gateway.status()
         peer.close()
@@ -165,7 +181,10 @@ def hand_over():
     }
 
 
-SCENES = {"jitter": jitter, "busy": busy, "hand-over": hand_over}
+SCENES = {
+    "jitter": jitter, "busy": busy, "hand-over": hand_over,
+    "periods": lambda: coarse(512 / 48_000, 0), "packets": lambda: coarse(0.015, 0.001),
+}
 
 if __name__ == "__main__":
     result, *scenes = sys.argv[1:]
