@@ -153,7 +153,7 @@ package struct Arbiter: Sendable {
             let reason = press == nil ? reasonToIgnore(arrival.source) : nil
             leaders.received(arrival, ignoredBecause: reason)
             // Only clocks that could lead, now or later, are checked for a loop; a check moves ticks.
-            guard arrival.message == .timingClock, [nil, .isEcho, .anotherLeads].contains(reason) else { continue }
+            guard arrival.message == .timingClock, [nil, .isEcho, .hearsUs, .anotherLeads].contains(reason) else { continue }
             loopGuard.received(
                 from: arrival.source, at: arrival.time, on: map, isFollowed: arrival.source == following?.source)
         }
@@ -198,7 +198,7 @@ package struct Arbiter: Sendable {
         case .anyOf(let sources) where sources.contains(source): break
         case .only, .anyOf: return .notChosen
         }
-        guard !loopGuard.verdict(of: source).isFenced else { return .isEcho }
+        if case .fenced(let reason) = loopGuard.verdict(of: source) { return reason == .gateway ? .hearsUs : .isEcho }
         return following.map { $0.source == source } == false ? .anotherLeads : nil
     }
 

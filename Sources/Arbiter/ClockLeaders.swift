@@ -47,6 +47,7 @@ package enum IgnoredClockReason: String, Hashable, Sendable {
     case notChosen = "it is not the clock to follow"
     case anotherLeads = "another clock leads"
     case isEcho = "it is this gateway's own clock coming back"
+    case hearsUs = "it is another Tactus that hears this one"
     case crowded = "too many clocks at once"
 }
 

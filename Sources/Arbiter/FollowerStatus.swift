@@ -9,7 +9,7 @@ extension Arbiter {
         case .disabled: "Link is enabled"
         case .off: "Link is off, you lead"
         case .waiting: "Link is off and no clock to follow comes in: you lead"
-        case .settling: "Link is off and \(shownName) is not steady yet\(seen.map { ", \($0)" } ?? ""): you lead"
+        case .settling: "Link is off and \(shownName) is not steady yet: you lead"
         case .locked: "Link is off, \(shownName) leads"
         case .lost: "Link is off and \(shownName) has fallen silent: its tempo is held, you lead"
         }
@@ -52,7 +52,7 @@ extension Arbiter {
     }
 
     /// Names of the machines whose clocks arrive twice.
-    package var doubledClocks: [String] {
+    package var clocksHeardTwice: [String] {
         leaders.all.filter { $0.follower.arrivesTwice && $0.follower.state != .lost }.map { name(of: $0.source) }
     }
 

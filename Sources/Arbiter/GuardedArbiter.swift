@@ -9,7 +9,7 @@ extension Arbiter {
     /// The sources that are known to be our own clock, by name, and why.
     package var loops: [(source: ClockSource, name: String, reason: LoopReason)] {
         leaders.all.compactMap { leader in
-            guard case .fenced(let reason) = loopGuard.verdict(of: leader.source) else { return nil }
+            guard case .fenced(let reason) = loopGuard.verdict(of: leader.source), reason != .gateway else { return nil }
             return (leader.source, name(of: leader.source), reason)
         }
     }

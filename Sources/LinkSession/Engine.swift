@@ -42,8 +42,6 @@ package struct Engine: Sendable {
     var listensUntil: HostTime?
     /// When we, or an earlier run of the program, may last have said good-bye.
     private var leftAt: HostTime?
-    /// Whether there were peers when we said good-bye, or any was heard since.
-    var hasHeardPeers = false
     /// When the clock was last corrected.
     var correctedAt = HostTime(microseconds: 0)
 
@@ -182,7 +180,7 @@ package struct Engine: Sendable {
             }
             foundSession(at: now)
         } else {
-            (leftAt, hasHeardPeers) = (now, !peers.records.isEmpty)
+            leftAt = now
             (listensUntil, extreme) = (nil, nil)
             for interface in interfaces { sayByeBye(on: interface) }
             interfaces.removeAll()

@@ -4,7 +4,7 @@ package import BeatTime
 package enum LoopVerdict: Hashable, Sendable, BitwiseCopyable {
     /// Too little was heard to decide; it must not be followed yet.
     case untested
-    /// It is not our own clock.
+    /// It is not our own clock, or one so uneven that it hardly can be, while its test goes on.
     case clear
     /// It is in step with us and under test; only a source already followed may be followed meanwhile.
     case suspected(since: HostTime)
@@ -12,7 +12,7 @@ package enum LoopVerdict: Hashable, Sendable, BitwiseCopyable {
     ///
     /// It must be let go, and the tempo held, until it is clear that it keeps its own tempo.
     case doubted(since: HostTime)
-    /// It is our own clock: never to be followed.
+    /// It is our own clock, or may not be followed for another reason.
     case fenced(LoopReason)
 
     /// Whether following it may begin.
@@ -26,13 +26,13 @@ package enum LoopVerdict: Hashable, Sendable, BitwiseCopyable {
         }
     }
 
-    /// Whether it is known to be our own clock.
+    /// Whether it is never to be followed.
     package var isFenced: Bool {
         if case .fenced = self { true } else { false }
     }
 }
 
-/// Why a source is known to be our own clock.
+/// Why a source is never followed.
 package enum LoopReason: Hashable, Sendable, BitwiseCopyable {
     /// It is one of our own ports, or receives only from one.
     case ownPort

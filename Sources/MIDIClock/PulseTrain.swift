@@ -230,7 +230,8 @@ struct PulseTrain: BitwiseCopyable {
     private mutating func owe(_ step: Double, on map: TempoMap, at now: HostTime) -> Bool {
         let time = nominal(at: now)
         let farthest = map.tolerance == nil ? map.line.tickLength / 2 : map.line.microsecondsPerBeat / 2 + 1_000
-        guard abs(steps.debt(at: time) + step) <= Double(farthest) else { return false }
+        let debt = steps.debt(at: time)
+        guard abs(debt + step) <= max(Double(farthest), abs(debt)) else { return false }
         steps.owe(step, at: time, hurryAbove: map.tolerance.map(Double.init) ?? .infinity)
         return true
     }

@@ -30,8 +30,9 @@ def hang(tmp_path, monkeypatch):
     return path
 
 
-def wait_hanging(hang):
-    until(hang.with_name("hanging.waits").exists, "a thread waits")
+def wait_hanging(hang, call):
+    """Waits until a thread waits in a call: for the disk in fsync, or the gateway's own in stat."""
+    until(hang.with_name(f"hanging.{call}").exists, f"a thread waits in {call}")
 
 
 def play(start, line, *options):
@@ -101,7 +102,7 @@ def test_where_nobody_reads_what_it_writes_all_goes_on_and_what_is_lost_is_told(
         line.wait_ticks(2)
         hang.touch()
         post("start-stop-sync", {"enabled": True})
-        wait_hanging(hang)
+        wait_hanging(hang, "fsync")
         for number in range(50):
             say_much(profiles, number)
             post("reload")
@@ -140,7 +141,7 @@ def test_a_disk_that_hangs_is_told_and_holds_up_nothing(start, line, hang, tmp_p
     gateway = play(start, line, "--state", tmp_path / "kept")
     hang.touch()
     gateway.post("quantum", {"beats": 3})
-    wait_hanging(hang)
+    wait_hanging(hang, "fsync")
     warning = "state-not-kept"
     gateway.wait_status(lambda status: warning in [each["code"] for each in status["warnings"]], "the warning")
     hang.unlink()
@@ -169,7 +170,7 @@ def hung(start, line, hang):
     """A gateway whose own thread waits for ever, while a machine plays."""
     gateway = play(start, line, "--output", f"raw:{hang.parent}/hung")
     hang.touch()
-    wait_hanging(hang)
+    wait_hanging(hang, "stat")
     return gateway
 
 

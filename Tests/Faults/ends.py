@@ -155,7 +155,7 @@ def signals_in_a_hang(stage):
             "--output", f"raw:{stage.folder}/hung", name=f"gateway {round.number}")
         stage.play(gateway)
         hang.touch()
-        until(hang.with_name("hang.waits").exists, "a thread waits", every=0.05)
+        until(hang.with_name("hang.stat").exists, "a thread waits", every=0.05)
         stage.leave(gateway, round)
         round.over()
         numbers = (signal.SIGTERM, signal.SIGINT)[:1 + round.number % 2]
@@ -166,7 +166,7 @@ def signals_in_a_hang(stage):
         round.expect(ended in [128 + number for number in numbers], f"it ended with {ended}")
         round.expect(stage.untouched.events[-1][0] == "stop", "Stop is not the last byte")
         hang.unlink()
-        hang.with_name("hang.waits").unlink()
+        hang.with_name("hang.stat").unlink()
 
 
 @fault("frozen by SIGSTOP for 10 s while the song plays", within=AT_A_BAR)

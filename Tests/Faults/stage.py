@@ -205,7 +205,7 @@ class Stage:
 
     def start_hangable(self, *options, **more):
         """Like `start`; gives the gateway, and a file. While the file exists, fsync, and stat of paths with `hung` in them,
-        do not return to the gateway; another one with `.waits` appended exists once a thread waits."""
+        do not return to the gateway; another one with `.fsync` or `.stat` appended exists once a thread waits."""
         if "HANG_LIBRARY" not in os.environ:
             raise Unavailable("the library that makes calls hang is not here")
         hang = self.folder / "hang"

@@ -36,6 +36,21 @@ import Testing
         }
     }
 
+    // It follows without haste, as we do, so that only the drift of the tempo shows it.
+    @Test func `of two Tactus that follow each other through cables one lets go before the tempo runs away`() {
+        let cable = Way(delay: 800, jitter: .gaussian(100))
+        var world = world((cable, cable), seed: 1)
+        world.other = ClockedGateway(beatsPerMinute: 121)
+        world.otherFollows = false
+        world.wanted = Self.port
+        _ = world.run(until: 12_000_000)
+        #expect(world.followed == Self.port)
+        world.otherFollows = true
+        let left = world.run(until: 300_000_000) { $0.followed == nil }
+        #expect(left != nil)
+        #expect(abs(60_000_000 / Double(world.ours.map.line.microsecondsPerBeat) - 121) < 0.6)
+    }
+
     @Test func `a gateway behind cables is fenced eventually`() {
         let cable = Way(delay: 800, jitter: .gaussian(100))
         for seed in Seeds.standing(1...5) {

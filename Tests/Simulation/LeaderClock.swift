@@ -84,14 +84,15 @@ package struct LeaderClock: Sendable {
         let jitter: Jitter
         var random: SeededGenerator
         var last = -Double.infinity
-        private let frameOffset: Double
+        /// Where frames, periods and packets are, as a share of their length.
+        private let phase: Double
         /// The last packet: when it was due, and when it was sent.
         private var packet = (due: 0.0, sent: 0.0)
 
         init(jitter: Jitter, random: SeededGenerator) {
             self.jitter = jitter
             self.random = random
-            frameOffset = Double.random(in: 0..<1_000, using: &self.random)
+            phase = Double.random(in: 0..<1, using: &self.random)
         }
 
         mutating func send(
@@ -120,7 +121,7 @@ package struct LeaderClock: Sendable {
 
         /// The first start of a period at or after a time.
         private func next(_ time: Double, _ period: Double) -> Double {
-            ((time - frameOffset) / period).rounded(.up) * period + frameOffset
+            (time / period - phase).rounded(.up) * period + phase * period
         }
 
         private mutating func lateness(at time: Double) -> Double {
@@ -133,8 +134,7 @@ package struct LeaderClock: Sendable {
                 return abs(500 * random.gaussian()) + tail
             case .frames:
                 let frame = 1_000.03
-                let ready = (time - frameOffset + 20 * random.gaussian()) / frame
-                return ready.rounded(.up) * frame + frameOffset - time
+                return next(time + 20 * random.gaussian(), frame) - time
             case .periods(let period): return next(time, period) - time
             case .packets(let period, let missed):
                 var due = next(time, period)

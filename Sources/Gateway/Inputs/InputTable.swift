@@ -89,7 +89,7 @@ struct InputTable: Sendable {
             choice: sources.leaders(driven: driven), names: sources.names, paths: paths,
             offsets: (offsets.min() ?? 0)...(offsets.max() ?? 0), remotes: sources.remotes,
             periods: sources.names.keys.reduce(into: [:]) { periods, source in
-                periods[source] = (period ?? sources.periods[source])?.microseconds
+                periods[source] = (sources.periods[source] ?? period)?.microseconds
             })
     }
 
@@ -120,9 +120,9 @@ struct InputTable: Sendable {
                     + "gateway's clock, so it is not followed",
                 fix: "to follow it, remove its output; or follow another machine")
         }
-        warnings += arbiter.doubledClocks.map { name in
+        warnings += arbiter.clocksHeardTwice.map { name in
             .init(
-                code: "clock-twice", message: "\(name)'s clock arrives twice; each second tick is left out",
+                code: "leader-twice", message: "\(name)'s clock arrives twice; each second tick is left out",
                 fix: "remove one of the two cables or connections through which it comes")
         }
         warnings += arbiter.loops.map { loop in

@@ -75,6 +75,7 @@ public struct ClockFollower: Sendable {
 
     /// Limit for times before and after zero, in microseconds.
     private static let furthest: Int64 = 1 << 53
+
     /// A follower without any messages.
     ///
     /// - Parameter period: the leader's audio period in microseconds, if that is known: at tempos of which a tick is
@@ -155,7 +156,7 @@ public struct ClockFollower: Sendable {
     /// The leader's audio period in microseconds, if it is known; see ``init(period:)``.
     public var period: Double {
         get { tracker.period }
-        set { tracker.period = min(max(newValue, 0), 100_000) }
+        set { tracker.period = newValue > 0 ? min(newValue, 100_000) : 0 }
     }
 
     /// The estimate, from the third tick on; it is kept when the leader is lost.
@@ -175,9 +176,11 @@ public struct ClockFollower: Sendable {
         switch twins.take(time.microseconds) {
         case .tick: break
         case .twin: return tracker.leaveOut()
-        case .begins(let isTwin):
-            // All ticks so far came twice.
-            tracker.beginAnew(at: song.halve(before: nextTick))
+        case .begins(let isTwin, let arrivals, let isFirstSingle):
+            let first = nextTick &- arrivals &+ (isFirstSingle ? 1 : 0)
+            let number = { (old: Int64) in old < first ? old : first &+ (old &- first).floorDivided(by: 2) }
+            song.ticksRenumbered(to: number)
+            tracker.beginAnew(at: number(nextTick &- 1) &+ 1)
             if isTwin { return judge() }
         }
         tracker.arrives(at: time.microseconds)

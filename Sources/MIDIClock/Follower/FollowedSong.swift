@@ -108,22 +108,26 @@ public struct FollowedSong: Hashable, Sendable, BitwiseCopyable {
         originTick = number
     }
 
-    /// Corrects tick numbers that turned out to be too low.
+    /// Corrects tick numbers from one on.
     mutating func ticksRenumbered(from first: Int64, by distance: Int64) {
         // Ticks of the song that are found missing after its Stop.
-        if let stoppedBefore, stoppedBefore > first, originTick < first { resumePosition &+= distance }
+        if let stoppedBefore, stoppedBefore > first {
+            if originTick < first { resumePosition &+= distance }
+            self.stoppedBefore = stoppedBefore &+ distance
+        }
         if originTick >= first { originRenumbered(originTick &+ distance) }
     }
 
-    /// Corrects the place of the song, because all ticks so far were counted twice.
+    /// Corrects the place of the song, because ticks have come twice for a while.
     ///
-    /// - Parameter next: the number of the next tick, by the old count.
-    /// - Returns: its number by the new count.
-    mutating func halve(before next: Int64) -> Int64 {
-        let half = { (number: Int64) in (number &+ 1) / 2 }
-        if motion != .playing, stoppedBefore != nil { resumePosition = half(resumePosition) }
-        if origin != nil { originRenumbered(half(originTick)) }
-        return half(next)
+    /// - Parameter number: gives a tick's number by the new count from its number by the old one.
+    mutating func ticksRenumbered(to number: (Int64) -> Int64) {
+        if let stoppedBefore {
+            let stop = number(stoppedBefore)
+            if motion != .playing { resumePosition &+= stop &- number(originTick) &- (stoppedBefore &- originTick) }
+            self.stoppedBefore = stop
+        }
+        if origin != nil { originRenumbered(number(originTick)) }
     }
 
     /// Corrects the number of the tick that set ``origin``.

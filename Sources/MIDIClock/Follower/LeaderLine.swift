@@ -100,7 +100,7 @@ struct LeaderLine: Sendable {
     }
 
     /// Notes that nothing is certain for the moment.
-    mutating func forgetCertainty() { (nextBeatDoubt, count) = (.infinity, 0) }
+    mutating func forgetCertainty() { (slopeDoubt, nextBeatDoubt, count) = (slope, .infinity, 0) }
 
     /// The time of a tick by the line: whole microseconds and the rest, 0 or more and below 1.
     func time(ofTick number: Int64) -> (whole: Int64, fraction: Double) {

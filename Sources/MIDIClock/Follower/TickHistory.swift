@@ -71,6 +71,7 @@ struct TickHistory: Sendable {
         if !ticks[begin].isAside { used -= 1 }
         begin += 1
         while begin < ticks.count, ticks[begin].isAside { begin += 1 }
+        if let asideFrom, asideFrom < begin { self.asideFrom = nil }
     }
 
     /// Draws lines through the newest ticks only.

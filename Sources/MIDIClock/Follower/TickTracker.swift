@@ -37,6 +37,10 @@ struct TickTracker: Sendable {
     private var age = 0
     /// Ticks for which a tick that does not fit is taken for the same change of tempo that was noticed just now.
     private var changing = 0
+    /// The leader's period, in microseconds, if regular miscounts have shown that it is about a tick long; else 0.
+    private var foundPeriod = 0.0
+    /// Ticks since the coarseness was last reviewed.
+    private var sinceReview = 0
     /// Ticks in a row in the outermost part of the strip.
     private var outermost = 0
     /// The last changes of tempo: number of the tick, and width of the strip.
@@ -97,13 +101,15 @@ struct TickTracker: Sendable {
     mutating func leaveOut() { extra &+= 1 }
 
     private mutating func forgetCoarseness() {
-        (coarseness, isLearning, age) = (period, true, 0)
+        (coarseness, foundPeriod, isLearning, age) = (period, 0, true, 0)
         begin()
     }
 
     /// Begins a new line with what the history has.
     private mutating func begin() {
         (doubtedFrom, rest, changing, outermost) = (nil, (0, 0), 0, 0)
+        changes.removeAll(keepingCapacity: true)
+        miscounts.removeAll(keepingCapacity: true)
     }
 
     /// Decides by the time since the last one which number the next Timing Clock has.
@@ -246,11 +252,14 @@ extension TickTracker {
         changing = max(0, changing - 1)
         // It grows only when the strip has stopped growing, or a change of tempo could hide in it.
         if rest.ticks >= 24, doubtedFrom == nil, changing == 0 {
-            coarseness = max(coarseness, min(isKnown ? min(strip.width, 1.02 * coarseness) : strip.width, mostSeen))
+            let most = min(isKnown ? 1.02 * coarseness : mostCoarse, mostSeen, mostCoarse)
+            coarseness = max(coarseness, min(strip.width, most))
             rest.ticks = 0
         }
-        if history.used == TickHistory.capacity, nextNumber % 96 == 0 {
-            coarseness = max(period, min(coarseness, 1.05 * strip.width + 100, mostSeen + Self.slack))
+        sinceReview += 1
+        if history.ticks.count - history.begin == TickHistory.capacity, sinceReview >= 96 {
+            sinceReview = 0
+            coarseness = max(period, foundPeriod, min(coarseness, 1.05 * strip.width + 100, mostSeen + Self.slack))
             rest.width = strip.width
         }
     }
@@ -317,6 +326,7 @@ extension TickTracker {
     private mutating func judgeAside(_ low: Double) {
         guard let from = history.asideFrom else { return }
         let aside = history.ticks[from...]
+        let count = aside.count
         let fewest = coarseness < strip.slope / 8 ? 3 : 6
         guard aside.count >= fewest, aside.count % 3 == 0, Self.moments(aside) >= min(4, fewest) else { return }
         let errors = aside.suffix(12).map { hull.lateness($0, strip.slope) - low }.sorted()
@@ -331,10 +341,10 @@ extension TickTracker {
         if fall > tolerated, middle > 0, aside.count < 36 { return }
         if isOtherTempo(aside, than: history.ticks[history.begin..<from]) {
             history.useAside()
-            return changeTempo(keeping: aside.count)
+            return changeTempo(keeping: count)
         }
-        guard aside.count >= 6, most - least <= tolerated else {
-            if aside.count >= 48 { move(to: aside.count) }
+        guard count >= 6, most - least <= tolerated else {
+            if count >= 48 { move(to: count) }
             return
         }
         let step = middle - usual
@@ -348,8 +358,8 @@ extension TickTracker {
         {
             renumber(from, by: missing, low, usual)
         } else if isKnown || abs(middle) > min(Self.mostCoarse, 2 * strip.slope) {
-            if aside.count >= 12 { move(to: aside.count) }
-        } else if aside.count >= 36 {
+            if count >= 12 { move(to: count) }
+        } else if count >= 36 {
             history.useAside()
             fit()
             self.rest = (strip.width, 0)
@@ -364,11 +374,10 @@ extension TickTracker {
             // Ticks wait for steps about as long as they are apart, so none was lost.
             let count = Int64(miscounts.count) * missing
             if missing > 0 { lost &-= count } else { extra &+= count }
-            history.useAside()
-            renumberNewest(from: miscounts[0].number, by: -count)
-            miscounts.removeAll(keepingCapacity: true)
-            fit()
-            growCoarser()
+            foundPeriod = min(strip.slope, mostCoarse)
+            (coarseness, age) = (max(coarseness, foundPeriod), 0)
+            renumberNewest(from: first, by: -count)
+            move(to: history.asideCount)
         } else {
             if missing > 0 { lost &+= missing } else { extra &-= missing }
             renumberNewest(from: first, by: missing)

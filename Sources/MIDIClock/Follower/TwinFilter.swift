@@ -8,8 +8,10 @@ struct TwinFilter: Sendable {
         case tick
         /// The second copy of a tick.
         case twin
-        /// A tick, but from here on only every second arrival is one; so it was for all before.
-        case begins(isTwin: Bool)
+        /// From here on only every second arrival is a tick; so it was for so many arrivals before this one.
+        ///
+        /// The first of those may have been a single tick, before the first that came twice.
+        case begins(isTwin: Bool, arrivals: Int64, isFirstSingle: Bool)
     }
 
     /// Distance of the copies in microseconds while the clock arrives twice, else nil.
@@ -17,6 +19,8 @@ struct TwinFilter: Sendable {
     private var last: Int64?
     private var gaps = InlineArray<24, Int64>(repeating: 0)
     private var count = 0
+    /// How many gaps have been short and long by turns until now, and whether the newest is a long one.
+    private var turns = (count: Int64(0), isLong: false)
     private var expectsTwin = false
     private var missing = 0
 
@@ -34,13 +38,22 @@ struct TwinFilter: Sendable {
         let gap = time &- last
         self.last = time
         if let distance { return follow(gap, distance) }
+        noteTurn(gap)
         gaps[count % gaps.count] = gap
         count += 1
-        guard count >= gaps.count, let found = steadyDistance else { return .tick }
-        (distance, missing) = (found, 0)
-        let isTwin = gap < found * 2
-        expectsTwin = !isTwin
-        return .begins(isTwin: isTwin)
+        guard count >= gaps.count, let found = steady else { return .tick }
+        (distance, missing) = (found.distance, 0)
+        expectsTwin = !found.endsWithTwin
+        let isFirstLong = turns.isLong == (turns.count % 2 == 1)
+        return .begins(isTwin: found.endsWithTwin, arrivals: turns.count, isFirstSingle: isFirstLong)
+    }
+
+    private mutating func noteTurn(_ gap: Int64) {
+        guard count > 0 else { return turns = (1, false) }
+        let former = gaps[(count - 1) % gaps.count]
+        let isTurn = former < gap / 2 || gap < former / 2
+        let isLong = former < gap
+        turns = (isTurn && (turns.count == 1 || isLong != turns.isLong) ? turns.count + 1 : 1, isLong)
     }
 
     private mutating func follow(_ gap: Int64, _ distance: Int64) -> Finding {
@@ -56,8 +69,8 @@ struct TwinFilter: Sendable {
         return .tick
     }
 
-    /// The distance of copies if the last gaps alternate steadily.
-    private var steadyDistance: Int64? {
+    /// The distance of copies if the last gaps alternate steadily, and whether the newest gap is one before a copy.
+    private var steady: (distance: Int64, endsWithTwin: Bool)? {
         var sums = (even: Int64(0), odd: Int64(0))
         for index in gaps.indices {
             guard (0...1_000_000).contains(gaps[index]) else { return nil }
@@ -72,6 +85,6 @@ struct TwinFilter: Sendable {
                 isShort ? abs(gaps[index] - short) <= max(150, short / 4) : abs(gaps[index] - long) <= (short + long) / 8
             guard isSteady else { return nil }
         }
-        return short
+        return (short, ((count - 1) % 2 == 0) == (sums.even < sums.odd))
     }
 }

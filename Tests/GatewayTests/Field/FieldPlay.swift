@@ -148,7 +148,7 @@ struct FieldPlay {
             tempo: arbiter.timeline.tempo.beatsPerMinute,
             lockedTempo: follower.state == .locked ? follower.tempo : nil,
             sessionTempos: world.nodes.map { $0.link.sessionState.tempo.beatsPerMinute },
-            notes: [arbiter.reason] + warnings.flatMap { [$0.message, $0.fix] },
+            notes: [arbiter.reason, follower.seen ?? ""] + warnings.flatMap { [$0.message, $0.fix] },
             taps: gateway.engine.tapped?.reading)
     }
 }
