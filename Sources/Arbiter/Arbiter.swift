@@ -153,7 +153,8 @@ package struct Arbiter: Sendable {
             let reason = press == nil ? reasonToIgnore(arrival.source) : nil
             leaders.received(arrival, ignoredBecause: reason)
             // Only clocks that could lead, now or later, are checked for a loop; a check moves ticks.
-            guard arrival.message == .timingClock, [nil, .isEcho, .hearsUs, .anotherLeads].contains(reason) else { continue }
+            let guarded: [IgnoredClockReason?] = [nil, .isEcho, .hearsUs, .anotherLeads]
+            guard arrival.message == .timingClock, guarded.contains(reason) else { continue }
             loopGuard.received(
                 from: arrival.source, at: arrival.time, on: map, isFollowed: arrival.source == following?.source)
         }

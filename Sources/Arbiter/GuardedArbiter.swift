@@ -9,7 +9,8 @@ extension Arbiter {
     /// The sources that are known to be our own clock, by name, and why.
     package var loops: [(source: ClockSource, name: String, reason: LoopReason)] {
         leaders.all.compactMap { leader in
-            guard case .fenced(let reason) = loopGuard.verdict(of: leader.source), reason != .gateway else { return nil }
+            let verdict = loopGuard.verdict(of: leader.source)
+            guard case .fenced(let reason) = verdict, reason != .gateway else { return nil }
             return (leader.source, name(of: leader.source), reason)
         }
     }

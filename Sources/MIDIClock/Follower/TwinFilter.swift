@@ -81,9 +81,8 @@ struct TwinFilter: Sendable {
         guard Self.distances.contains(short), short * 7 < long * 3 else { return nil }
         for index in gaps.indices {
             let isShort = (index % 2 == 0) == (sums.even < sums.odd)
-            let isSteady =
-                isShort ? abs(gaps[index] - short) <= max(150, short / 4) : abs(gaps[index] - long) <= (short + long) / 8
-            guard isSteady else { return nil }
+            let (mean, tolerance) = isShort ? (short, max(150, short / 4)) : (long, (short + long) / 8)
+            guard abs(gaps[index] - mean) <= tolerance else { return nil }
         }
         return (short, ((count - 1) % 2 == 0) == (sums.even < sums.odd))
     }
