@@ -42,6 +42,8 @@ package struct Engine: Sendable {
     var listensUntil: HostTime?
     /// When we, or an earlier run of the program, may last have said good-bye.
     private var leftAt: HostTime?
+    /// Whether there were peers when we said good-bye, or any was heard since.
+    var hasHeardPeers = false
     /// When the clock was last corrected.
     var correctedAt = HostTime(microseconds: 0)
 
@@ -176,11 +178,12 @@ package struct Engine: Sendable {
         isNetworking.toggle()
         if isNetworking {
             if let leftAt, leftAt.microseconds(to: now) < Self.ageTolerance + Self.travelTime {
-                listensUntil = now.advanced(byMicroseconds: Self.listeningTime)
+                // Until 0.6 s after there is a socket to listen with.
+                listensUntil = HostTime(microseconds: .max)
             }
             foundSession(at: now)
         } else {
-            leftAt = now
+            (leftAt, hasHeardPeers) = (now, !peers.records.isEmpty)
             (listensUntil, extreme) = (nil, nil)
             for interface in interfaces { sayByeBye(on: interface) }
             interfaces.removeAll()
@@ -216,6 +219,9 @@ package struct Engine: Sendable {
             interfaces[index].measurementEndpoint = measurementEndpoint
             broadcast(onInterfaceAt: index, at: now)
         } else {
+            if listensUntil != nil, interfaces.isEmpty {
+                listensUntil = now.advanced(byMicroseconds: Self.listeningTime)
+            }
             let index = interfaces.firstIndex { address < $0.address } ?? interfaces.endIndex
             interfaces.insert(LinkInterface(address: address, measurementEndpoint: measurementEndpoint), at: index)
             broadcast(onInterfaceAt: index, at: now)

@@ -135,6 +135,7 @@ extension Engine {
             source: source, at: now)
         let evidence = ChangeLog.Evidence(
             announcement: announcement, announcer: record.announcer, lastHeard: lastHeard)
+        hasHeardPeers = true
         guard admit(record, at: now) else { return }
         noteExtremes(of: announcement, from: source, at: now)
         let before = before

@@ -145,14 +145,14 @@ extension Engine {
         if now < end, let latest = peers.latestStartStop(in: id) { saw(latest, in: id, at: now) }
     }
 
-    /// Announces a session founded here and now.
+    /// Announces the session founded here if nobody was heard while we listened.
     ///
-    /// That of somebody whom we left alone is older, even if nothing was heard of it yet or it could not be measured, and
-    /// so it is theirs that goes on.
+    /// If somebody was, whose session could not be measured yet, ours begins only now. Theirs is then older, and theirs is
+    /// the one that goes on.
     mutating func endListening(at now: HostTime) {
         guard let end = listensUntil, end <= now else { return }
         listensUntil = nil
-        foundSession(at: now)
+        if hasHeardPeers { foundSession(at: now) } else { pushState() }
     }
 
     /// Leaves the present session for a new one with this peer as founder and only member.

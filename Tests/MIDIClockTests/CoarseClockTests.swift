@@ -24,7 +24,7 @@ struct CoarseClockTests {
                 #expect(rig.readings[locked...].allSatisfy { $0.state == .locked })
                 // The limit: within the window, a tick may be off by the coarseness. An estimate is nearer to the truth.
                 for reading in rig.readings[locked...] {
-                    let window = Double(min(reading.number, 240))
+                    let window = Double(min(reading.number, 140))
                     let limit = coarseness / window * tempo * tempo / 2_500_000 + 0.2
                     #expect(abs(reading.tempo) <= limit, "\(jitter), seed \(seed), tick \(reading.number)")
                 }
