@@ -22,6 +22,8 @@ extension Engine {
     ///   - now: the present time.
     init(_ configuration: GatewayConfiguration, kept: KeptState, seed: UInt64, at now: HostTime) {
         self.init(tempo: configuration.tempo, seed: seed, at: now)
+        // An earlier run may have left the session right before.
+        mayJustHaveLeft(at: now)
         setStartStopSync(configuration.isStartStopSyncEnabled)
         // A song that this gateway played when it crashed goes on with the session.
         if !kept.playing.isEmpty { resumePlaying(until: now.advanced(byMicroseconds: Recovery.longest)) }
