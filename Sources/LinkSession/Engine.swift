@@ -296,7 +296,8 @@ package struct Engine: Sendable {
     package var nextDeadline: HostTime? {
         var earliest = remeasureAt
         func consider(_ time: HostTime?) {
-            if let time { earliest = min(earliest ?? time, time) }
+            // The greatest time stands for never.
+            if let time, time.microseconds < .max { earliest = min(earliest ?? time, time) }
         }
         for interface in interfaces {
             consider(interface.broadcastAt)
