@@ -19,9 +19,7 @@ struct LeaderLine: Sendable {
     private(set) var nextBeatDoubt: Double
     /// Standard deviation of a tick's lateness, in microseconds.
     private(set) var jitter: Double
-    /// 1 for noise with rare outliers, 0 for flat noise, steps and swing.
-    private let peak: Double
-    /// Running mean of ``peak``.
+    /// How peaked the delays have been for a while: 1 for noise with rare outliers, 0 for flat noise, steps and swing.
     private let meanPeak: Double
     /// Whether the distances of the ticks are those of a clock.
     let isRegular: Bool
@@ -48,7 +46,7 @@ struct LeaderLine: Sendable {
         jitter = max(1, sums.deviation)
         let shape = strip.width / max(jitter, 0.1)
         let flat = 3.75 + 0.25 * Self.binaryLogarithm(max(sums.count, 24) / 24)
-        peak = min(max((shape - flat) / 0.35, 0), 1)
+        let peak = min(max((shape - flat) / 0.35, 0), 1)
         meanPeak = (former?.meanPeak ?? 0) + 0.01 * (peak - (former?.meanPeak ?? 0))
         let width = coarseness + 20
         let slopes = hull.slopes(within: width, around: strip.slope)

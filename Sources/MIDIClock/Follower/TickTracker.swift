@@ -328,7 +328,7 @@ extension TickTracker {
         let aside = history.ticks[from...]
         let count = aside.count
         let fewest = coarseness < strip.slope / 8 ? 3 : 6
-        guard aside.count >= fewest, aside.count % 3 == 0, Self.moments(aside) >= min(4, fewest) else { return }
+        guard count >= fewest, count % 3 == 0, Self.moments(aside) >= min(4, fewest) else { return }
         let errors = aside.suffix(12).map { hull.lateness($0, strip.slope) - low }.sorted()
         let (least, most) = (errors[0], errors[errors.count - 1])
         let middle = (least + most) / 2
@@ -338,7 +338,7 @@ extension TickTracker {
         let tolerated = 1.5 * coarseness + 2 * Self.slack
         // In the burst after a stall, lateness falls with each arrival until they are in time again.
         let fall = hull.lateness(aside[from], strip.slope) - hull.lateness(history.newest, strip.slope)
-        if fall > tolerated, middle > 0, aside.count < 36 { return }
+        if fall > tolerated, middle > 0, count < 36 { return }
         if isOtherTempo(aside, than: history.ticks[history.begin..<from]) {
             history.useAside()
             return changeTempo(keeping: count)
