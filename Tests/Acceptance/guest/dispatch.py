@@ -1,11 +1,10 @@
-"""In the lab: records one output of a gateway for each way of dispatching, idle and under heavy load.
+"""In the lab: records one output of a gateway for each way of dispatching, with and without load.
 
     dispatch.py RESULT.json SCENE...
 
 The record is judged on the host, by test_dispatch.py. All times are microseconds of Link's host time.
 """
 
-import contextlib
 import json
 import pathlib
 import sys
@@ -30,56 +29,39 @@ while True:
     end = time.monotonic() + 0.003
     while time.monotonic() < end: pass
     time.sleep(0.007)'""",)
-# By scene: arguments, seconds idle, seconds under load, the load, timer resolution in Hz of another program's queue.
+# By scene: arguments, and the load after a second and a half without one.
 SCENES = {
-    "auto": ([], 1, 1.2, HEAVY, None),
-    "direct": (["--dispatch", "direct"], 1, 0, HEAVY, None),
-    "queue": (["--dispatch", "queue"], 1, 0, HEAVY, None),
-    "not real-time": (["--realtime-priority", "0"], 1, 0, HEAVY, None),
-    "beside a slow queue": (["--dispatch", "queue"], 1, 0, HEAVY, 1000),
-    "not real-time under load": (["--realtime-priority", "0"], 0, 1, HEAVY, None),
-    "beside a greedy thread": ([], 0, 1.2, GREEDY, None),
+    "auto": ([], HEAVY),
+    "direct": (["--dispatch", "direct"], ()),
+    "not real-time": (["--realtime-priority", "0"], ()),
+    "beside a greedy thread": ([], GREEDY),
 }
 
 
-def raw_now():
-    return time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW) / 1000
-
-
 def play(name):
-    """Plays one scene; returns what the output received, and the times of what happened."""
-    arguments, idle, loaded, load, resolution = SCENES[name]
+    """Plays one scene; returns what the output received, and the status before and after the load."""
+    arguments, load = SCENES[name]
     line = FramedLine(0)
-    marks = {}
-    company = another_queue(resolution) if resolution else contextlib.nullcontext()
-    with company, tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder:
         gateway = Gateway(
             "--no-link", "--tempo", TEMPO, "--output", "VirMIDI 0-0", *arguments, folder=folder)
         try:
             gateway.wait_ready()
             preload(gateway.process.pid, "self")
-            time.sleep(1)
-            marks["idle from"] = raw_now()
-            time.sleep(idle)
-            marks["idle to"] = raw_now()
+            time.sleep(1.5)
             status = gateway.status()
-            if loaded:
+            if load:
                 with running(load):
-                    marks["load from"] = raw_now()
                     for playing in (True, False, True):
                         gateway.post("transport", {"playing": playing})
-                        time.sleep(loaded / 3)
-                    marks["load to"] = raw_now()
+                        time.sleep(0.4)
             after = gateway.status()
             gateway.stop()
             line.read()
         finally:
             gateway.kill()
     line.close()
-    return {
-        "events": line.events, "marks": marks, "status": status, "after": after,
-        "interval": round(60e6 / TEMPO) / 24,
-    }
+    return {"events": line.events, "status": status, "after": after, "interval": round(60e6 / TEMPO) / 24}
 
 
 def come_and_go():

@@ -14,6 +14,14 @@ def quantile(values, share):
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
 
 
+def usual(errors):
+    """How far nine in ten errors are from 0, at most.
+
+    Single ticks that the kernel itself holds up, as it does now and then under load, are for `make bench` to show.
+    """
+    return quantile([abs(error) for error in errors], 0.9)
+
+
 def straight(points):
     """Slope and intercept of the least-squares line through (x, y) points."""
     mean_x = statistics.fmean(x for x, _ in points)
