@@ -8,6 +8,7 @@ import statistics
 
 import pytest
 
+from rig.figures import usual
 from rig.labs import Boot
 
 pytestmark = pytest.mark.real("sequencer")

@@ -10,7 +10,6 @@ import statistics
 import pytest
 
 from guest import listening as stage
-from rig.figures import quantile, usual
 from rig.gateway import TACTUS, environment, run_tactus
 from rig.labs import Boot
 from rig.screen import Screen
@@ -21,8 +20,7 @@ MEASURED = 48
 OFFSET = stage.OFFSET
 AUDIBLE = 1_000  # microseconds
 SCENES = {
-    "results": ["click", "kick", "monitored"],
-    "beside": ["ticks", "overrun"],
+    "results": ["click", "monitored", "overrun"],
     "refusals": ["stopped", "killed", "crashed", "missing"]}
 BOOTS = [Boot({name: ("listening.py", *scenes)}, takes_long=True) for name, scenes in SCENES.items()]
 
@@ -51,11 +49,10 @@ def deviation(times):
 
 
 @sequencer
-@pytest.mark.parametrize("sound", ["click", "kick"])
-def test_the_delay_beside_another_machine_and_the_spread_are_found(heard, sound, figure):
-    """To a millisecond, which is heard; SoundCalibrationTests show how exactly."""
-    record = heard(sound)
-    assert (record["code"], record["stderr"], record["underruns"], record["late"]) == (0, "", 0, 0)
+def test_the_delay_beside_another_machine_and_the_spread_are_found(heard, figure):
+    """To a millisecond, which is heard; SoundCalibrationTests show how exactly, and with other sounds."""
+    record = heard("click")
+    assert (record["code"], record["stderr"]) == (0, "")
     said = json.loads(record["stdout"])
     wanted, spread = statistics.median(truth(record)), deviation(record["times"][:MEASURED])
     figure("delay", f"{said['delayMicroseconds']:.0f} us", f"{wanted:.0f} us, within {AUDIBLE}")
@@ -94,23 +91,6 @@ def test_a_gateway_that_is_killed_comes_back_with_the_clock_as_it_was(heard):
 
 
 @sequencer
-def test_ticks_of_a_gateway_that_listens_stay_as_they_are(heard, figure):
-    """What the threads do to one another shows only in a kernel; virtual time has no threads."""
-    record = heard("ticks")
-    level, measuring = record["reports"]["level"], record["reports"]["measuring"]
-    assert {"level"} == {report["state"] for report in level[1:]} and level[-1]["hits"] > 0
-    assert {"waiting", "measuring", "checking"} >= {report["state"] for report in measuring[1:]}
-    assert measuring[-1]["state"] == "checking" and measuring[-1]["beats"] > 0
-    for name in ("alone", "level", "measuring"):
-        times = record[name]
-        slope, start = statistics.linear_regression(range(len(times)), times)
-        errors = [abs(time - start - slope * tick) for tick, time in enumerate(times)]
-        assert len(errors) > 450
-        figure(f"{name}: 99 %, largest", f"{quantile(errors, 0.99):.1f}, {max(errors):.1f} us", f"{AUDIBLE} us")
-        assert usual(errors) < AUDIBLE
-
-
-@sequencer
 def test_sound_that_is_lost_is_told_and_measuring_goes_on(heard):
     code, text, error = heard("overrun")
     assert (code, error) == (0, "")
@@ -128,7 +108,6 @@ def test_only_with_save_the_offset_is_set_and_kept_in_a_profile_where_the_gatewa
     assert list(heard("click")["profiles"]) == [name] and f"offset: {found}" in heard("click")["profiles"][name]
     assert json.loads(heard("click")["stdout"])["saved"] == {
         "offsetMilliseconds": found, "profile": f"{heard('click')['folder']}/{name}"}
-    assert offset(heard("kick")) == OFFSET
 
 
 @sequencer

@@ -2,7 +2,7 @@
 
     listening.py RESULT.json SCENE...
 
-The machines hear the clocks of two outputs, as the kernel stamps them, and play clicks or drums into a loop of
+The machines hear the clocks of two outputs, as the kernel stamps them, and play clicks into a loop of
 `snd-aloop`, each on a channel of its own and each hit after a delay that is written down. Nothing is judged here.
 """
 
@@ -40,31 +40,17 @@ IDS = ("virmidi-0-0", "virmidi-0-1")
 OFFSET = 1.5  # milliseconds, of the first output to begin with
 
 
-def shape(sound, chance):
-    """The samples of one hit at full level, over before the next beat."""
-    if sound == "click":
-        return [math.sin(2 * math.pi * 1_800 * at / RATE) * math.exp(-at / RATE / 0.004) for at in range(RATE // 40)]
-    if sound == "kick":
-        samples = []
-        for at in range(RATE // 10):
-            second = at / RATE
-            turns = 50 * second + 3.9 * (1 - math.exp(-second / 0.03))
-            fading = math.exp(-second / 0.02) * (1 - 10 * second)  # to nothing: a step at the end is a sound, too
-            samples.append(min(1, second / 0.0008) * math.sin(2 * math.pi * turns) * fading)
-        return samples
-    # A snare: a tone and noise.
-    return [
-        min(1, at / RATE / 0.0002) * math.exp(-at / RATE / 0.012)
-        * (0.5 * math.sin(2 * math.pi * 190 * at / RATE) + 0.5 * chance.uniform(-1, 1)) for at in range(RATE // 15)]
+# The samples of one hit, over before the next beat.
+CLICK = array.array("h", (
+    round(14_000 * math.sin(2 * math.pi * 1_800 * at / RATE) * math.exp(-at / RATE / 0.004)) for at in range(RATE // 40)))
 
 
 class Machine:
     """Hears one output's clock and plays a hit on each beat."""
 
-    def __init__(self, number, sound, delay, spread, seed):
+    def __init__(self, number, delay, spread, seed):
         self.line = FramedLine(number)
         self.chance = random.Random(seed)
-        self.samples = array.array("h", (round(14_000 * value) for value in shape(sound, self.chance)))
         self.delay, self.spread = delay, spread
         self.seen = self.tick = 0
         self.playing = False
@@ -101,7 +87,6 @@ class Player(threading.Thread):
         assert self.alsa.snd_pcm_set_params(self.pcm, 2, 3, 2, rate, 0, 80_000) == 0
         self.alsa.snd_pcm_writei.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_ulong]
         self.alsa.snd_pcm_writei.restype = ctypes.c_long
-        self.underruns = self.late = 0
 
     def run(self):
         # Ahead of the program under test: only the machine's own delays are to vary.
@@ -111,29 +96,27 @@ class Player(threading.Thread):
         while not self.stopping.is_set():
             for channel, machine in enumerate(self.machines):
                 for at in machine.hits():
-                    self.late += self.mix(pieces, number, channel, machine.samples, (at - start) * self.rate / 1e6)
+                    self.mix(pieces, number, channel, (at - start) * self.rate / 1e6)
             data = pieces.pop(number, None) or array.array("h", bytes(4 * PIECE))
             written = self.alsa.snd_pcm_writei(self.pcm, data.buffer_info()[0], PIECE)
             if written < 0:
-                self.underruns += 1
                 self.alsa.snd_pcm_recover(self.pcm, ctypes.c_int(written), 1)
             number += 1
         self.alsa.snd_pcm_close(self.pcm)
 
     @staticmethod
-    def mix(pieces, now, channel, samples, place):
-        """Puts a hit into its channel, where the one before has ended; its beginning is off by half a sample at most."""
+    def mix(pieces, now, channel, place):
+        """Puts a click into its channel, where the one before has ended; its beginning is off by half a sample at most."""
         first = round(place)
         done = 0
-        while done < len(samples):
+        while done < len(CLICK):
             piece, frame = divmod(first + done, PIECE)
-            count = min(PIECE - frame, len(samples) - done)
+            count = min(PIECE - frame, len(CLICK) - done)
             if piece >= now:
                 if piece not in pieces:
                     pieces[piece] = array.array("h", bytes(4 * PIECE))
-                pieces[piece][2 * frame + channel:2 * (frame + count):2] = samples[done:done + count]
+                pieces[piece][2 * frame + channel:2 * (frame + count):2] = CLICK[done:done + count]
             done += count
-        return first < now * PIECE
 
     def stop(self):
         self.stopping.set()
@@ -187,9 +170,8 @@ def calibrate(gateway, machines, *words, interrupt=None, by=signal.SIGINT):
     for machine in machines:
         machine.line.close()
     return {
-        "code": process.returncode, "stdout": text, "stderr": complaint, "underruns": player.underruns,
-        "late": player.late, "delays": [machine.delays for machine in machines],
-        "times": machines[0].times, "status": gateway.status()}
+        "code": process.returncode, "stdout": text, "stderr": complaint,
+        "delays": [machine.delays for machine in machines], "times": machines[0].times, "status": gateway.status()}
 
 
 def caller(gateway):
@@ -208,18 +190,14 @@ BESIDE = ("--against", "2")
 
 def click(gateway):
     """The figures for programs, and saved."""
-    machines = [Machine(0, "click", 6_000, 800, 1), Machine(1, "click", -2_000, 100, 2)]
+    machines = [Machine(0, 6_000, 800, 1), Machine(1, -2_000, 100, 2)]
     return {**calibrate(gateway, machines, *BESIDE, "--json", "--save"), "profiles": profiles(gateway),
             "folder": str(gateway.folder.parent)}
 
 
-def kick(gateway):
-    return calibrate(gateway, [Machine(0, "kick", 6_000, 800, 3), Machine(1, "snare", 0, 100, 4)], *BESIDE, "--json")
-
-
 def stopped(gateway, by=signal.SIGINT):
     """Ctrl-C while the clock is moved."""
-    machines = [Machine(0, "click", 6_000, 300, 7), Machine(1, "click", 0, 100, 8)]
+    machines = [Machine(0, 6_000, 300, 7), Machine(1, 0, 100, 8)]
     return {**calibrate(gateway, machines, *BESIDE, interrupt=is_moved, by=by), **put_back(gateway)}
 
 
@@ -230,7 +208,7 @@ def killed(gateway):
 
 def crashed(gateway):
     """The gateway is killed while the clock is moved, and comes back with what it has kept."""
-    machines = [Machine(0, "click", 6_000, 300, 7), Machine(1, "click", 0, 100, 8)]
+    machines = [Machine(0, 6_000, 300, 7), Machine(1, 0, 100, 8)]
     player = Player(machines)
     player.start()
     session = gateway.request(
@@ -249,42 +227,9 @@ def crashed(gateway):
         return put_back(again)
 
 
-def ticks(gateway):
-    """When ticks come at the second machine: without a calibration, beside one that shows the level, and beside one that
-    measures and then moves the first machine's clock."""
-    machines = [Machine(0, "click", 0, 300, 13), Machine(1, "click", 0, 100, 15)]
-    line = machines[1].line  # which the player reads
-    gateway.request("POST", "/api/v1/transport", {"playing": True})
-    player = Player(machines)
-    player.start()
-
-    def heard(seconds, during=lambda: None):
-        first, end = len(line.events), time.monotonic() + seconds
-        while time.monotonic() < end:
-            during()
-            time.sleep(0.5)
-        return [at for name, at in line.events[first:] if name == "clock"]
-
-    heard(2)
-    alone = heard(6)
-    session = gateway.request(
-        "POST", f"/api/v1/outputs/{IDS[0]}/listening", {"device": CAPTURE, "against": 2})[1]["id"]
-    reports = {"level": [], "measuring": []}
-    ask = lambda step: reports[step].append(gateway.request("GET", f"/api/v1/listening/{session}")[1])  # noqa: E731
-    heard(2, lambda: ask("level"))
-    level = heard(6, lambda: ask("level"))
-    gateway.request("POST", f"/api/v1/listening/{session}/measure", {})
-    measuring = heard(20, lambda: ask("measuring"))
-    gateway.request("DELETE", f"/api/v1/listening/{session}")
-    player.stop()
-    for machine in machines:
-        machine.line.close()
-    return {"alone": alone, "level": level, "measuring": measuring, "reports": reports}
-
-
 def overrun(gateway):
     """The command does not run for so long that the card's memory is full."""
-    player = Player([Machine(0, "click", 0, 0, 14)])
+    player = Player([Machine(0, 0, 0, 14)])
     gateway.request("POST", "/api/v1/transport", {"playing": True})
     player.start()
     process = subprocess.Popen(
@@ -307,7 +252,7 @@ def missing(gateway):
 
 def monitored(gateway):
     """The loop has one sample rate for both of its ends, so this card has one that the program does not know."""
-    player = Player([Machine(0, "click", 0, 0, 11), Machine(1, "click", 3_000, 0, 12)], rate=32_000)
+    player = Player([Machine(0, 0, 0, 11), Machine(1, 3_000, 0, 12)], rate=32_000)
     gateway.request("POST", "/api/v1/transport", {"playing": True})
     player.start()
     done = ended(
@@ -326,7 +271,7 @@ def ended(gateway, *words):
 
 
 SCENES = {scene.__name__: scene for scene in (
-    click, kick, stopped, killed, crashed, missing, monitored, ticks, overrun)}
+    click, stopped, killed, crashed, missing, monitored, overrun)}
 
 
 def main(result, *scenes):

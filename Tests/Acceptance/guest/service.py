@@ -234,7 +234,7 @@ def calibrated(manager):
     """What `tactus calibrate --listen --save` says, and what the run has saved, where it may."""
     request("POST", "/api/v1/tempo", {"bpm": listening.TEMPO})
     gateway = SimpleNamespace(folder=pathlib.Path("/tmp/calibrating/gateway"), status=lambda: None)
-    machines = [listening.Machine(0, "click", 6_000, 300, 1), listening.Machine(1, "click", 0, 100, 2)]
+    machines = [listening.Machine(0, 6_000, 300, 1), listening.Machine(1, 0, 100, 2)]
     record = listening.calibrate(gateway, machines, "--against", "2", "--json", "--save")
     request("POST", "/api/v1/tempo", {"bpm": 120})
     saved = pathlib.Path("/var/lib/tactus-profiles").glob("*.yaml")
