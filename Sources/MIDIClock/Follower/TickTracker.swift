@@ -41,10 +41,6 @@ struct TickTracker: Sendable {
     private var foundPeriod = 0.0
     /// Ticks since the coarseness was last reviewed.
     private var sinceReview = 0
-    /// Ticks in a row in the outermost part of the strip.
-    private var outermost = 0
-    /// The last changes of tempo: number of the tick, and width of the strip.
-    private var changes: [(number: Int64, width: Double)] = []
     /// Where single ticks were found lost last, or too many, all of one kind.
     private var miscounts: [(number: Int64, by: Int64)] = []
     private var isLossUnknown = false
@@ -70,7 +66,6 @@ struct TickTracker: Sendable {
     private static let mostLost: Int64 = 96
 
     init() {
-        changes.reserveCapacity(4)
         miscounts.reserveCapacity(4)
     }
 
@@ -107,8 +102,7 @@ struct TickTracker: Sendable {
 
     /// Begins a new line with what the history has.
     private mutating func begin() {
-        (doubtedFrom, rest, changing, outermost) = (nil, (0, 0), 0, 0)
-        changes.removeAll(keepingCapacity: true)
+        (doubtedFrom, rest, changing) = (nil, (0, 0), 0)
         miscounts.removeAll(keepingCapacity: true)
     }
 
@@ -214,7 +208,6 @@ extension TickTracker {
         let late = hull.lateness(history.newest, strip.slope)
         let isEarly = late < low - max(0, widest - (high - low))
         let latest = low + max(strip.width, coarseness * (age < 96 ? 1.6 : 1.35)) + Self.slack
-        outermost = late > low + widest ? outermost + 1 : 0
         if mayMove, isEarly || late > latest, history.asideCount == 0 { return move(to: 1) }
         let isFarEarly = late < low - 0.5 * strip.slope && coarseness < strip.slope / 3 && doubtedFrom == nil
         if late > latest || isFarEarly && history.used >= Self.fewest || isEarly && history.asideCount > 0 {
@@ -232,11 +225,11 @@ extension TickTracker {
         } else if mostSeen <= widest {
             // Ticks near each other do not show so much, so the tempo has changed, or drifts.
             doubtedFrom = nil
-            forgetOldest(isChange: false)
-        } else if changing > 0 || isKnown && doubtedFrom == nil && (isEarly || outermost >= 12) {
+            forgetOldest()
+        } else if changing > 0 || isKnown && doubtedFrom == nil && isEarly {
             // The coarseness is well known, so the oldest ticks were sent at another tempo.
             let (before, wasChanging) = (history, changing > 0)
-            if changing > 48 || !isTooOften() { forgetOldest() }
+            changeTempo()
             if !wasChanging, history.used < Self.fewest, coarseness > strip.slope / 8 {
                 // But one tick of a coarse clock is no reason to believe so few.
                 history = before
@@ -294,7 +287,7 @@ extension TickTracker {
         if count >= 6, count % 3 == 0, split - history.begin >= 6, Self.moments(ticks[split...]) >= 4,
             isOtherTempo(ticks[split...], than: ticks[history.begin..<split])
         {
-            return changeTempo(keeping: count)
+            return changeTempo()
         }
         if count >= 96 || count >= 48 && rest.ticks >= 24 { growCoarser() }
     }
@@ -303,7 +296,7 @@ extension TickTracker {
     private mutating func growCoarser() {
         coarseness = max(coarseness, min(strip.width, mostSeen, mostCoarse))
         (doubtedFrom, age) = (nil, 0)
-        if strip.width > widest { forgetOldest(isChange: false) }
+        if strip.width > widest { forgetOldest() }
     }
 
     /// Whether no line of one slope can explain two parts of the ticks, even with a greater coarseness.
@@ -341,7 +334,7 @@ extension TickTracker {
         if fall > tolerated, middle > 0, count < 36 { return }
         if isOtherTempo(aside, than: history.ticks[history.begin..<from]) {
             history.useAside()
-            return changeTempo(keeping: count)
+            return changeTempo()
         }
         guard count >= 6, most - least <= tolerated else {
             if count >= 48 { move(to: count) }
@@ -428,47 +421,26 @@ extension TickTracker {
     }
 
     /// Draws lines through the newest ticks, and as many older ones as fit, because the tempo has changed.
-    private mutating func changeTempo(keeping count: Int) {
+    private mutating func changeTempo() {
         doubtedFrom = nil
         fit()
-        guard !isTooOften() else { return }
-        while history.used > count, isLongEnough, strip.width > coarseness {
-            history.dropOldest()
-            fit()
-        }
         forgetOldest()
+        changing = 72
     }
 
     /// Leaves out the oldest ticks until the rest fit into the coarseness.
-    ///
-    /// - Parameter isChange: false for a slow drift of the tempo.
-    private mutating func forgetOldest(isChange: Bool = true) {
+    private mutating func forgetOldest() {
         let widest = (line?.isPeaked == true ? 1.15 : 1) * coarseness + 20
         while isLongEnough, strip.width > widest {
             for _ in 0...(history.used / 48) { history.dropOldest() }
             fit()
         }
         rest = (strip.width, 0)
-        guard isChange else { return }
-        changing = 72
     }
 
     /// Whether the window has more than the fewest ticks from which a tempo can be told.
     private var isLongEnough: Bool {
         history.used > 6 && Double(history.newest.time &- history.first.time) > 7 * coarseness
-    }
-
-    /// Whether this is the fourth change of tempo within 16 beats; then the coarseness was too small instead.
-    private mutating func isTooOften() -> Bool {
-        let now = nextNumber
-        changes.removeAll { now &- $0.number > Int64(TickHistory.capacity) }
-        changes.append((now, strip.width))
-        guard changes.count >= 4 else { return false }
-        let width = changes.map(\.width).sorted()[1]
-        coarseness = max(coarseness, min(width, mostCoarse))
-        changes.removeAll(keepingCapacity: true)
-        (age, changing, doubtedFrom, rest) = (0, 0, nil, (strip.width, 0))
-        return true
     }
 
     private mutating func estimate() {
