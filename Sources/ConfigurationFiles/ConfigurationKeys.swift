@@ -2,7 +2,7 @@ internal import BeatTime
 internal import MIDIClock
 
 extension ConfigurationFile {
-    /// Parses a configuration.
+    /// Parses a configuration; a file without content, such as one of comments only, is an empty one.
     ///
     /// - Parameters:
     ///   - bytes: the file's contents, possibly invalid.
@@ -10,7 +10,7 @@ extension ConfigurationFile {
     /// - Throws: all mistakes in it.
     package init(yaml bytes: [UInt8], file: String) throws(Mistakes) {
         self.init()
-        try Reading.file(bytes, named: file, keys: Self.keys, into: &self)
+        try Reading.file(bytes, named: file, keys: Self.keys, mayBeEmpty: true, into: &self)
     }
 
     /// Reads a configuration file.

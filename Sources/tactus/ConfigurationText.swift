@@ -20,7 +20,7 @@ enum ConfigurationText {
     ///   safely, or cannot be written.
     static func add(_ control: Control, to path: String) throws(Failure) {
         let isThere = Files.exists(path)
-        let old = isThere ? try read(path) : "version: 1\n"
+        let old = isThere ? try read(path) : ""
         guard let new = try adding(control, to: old, file: path) else { return }
         // A link stays a link: its target is replaced.
         do {
@@ -60,6 +60,9 @@ enum ConfigurationText {
                 "\(same.port.place): this control is already set to \(same.verb.rawValue)\(kind); delete that line first"
             )
         }
+        // A file without content needs no version; one that has a control does.
+        let isEmpty = text.split(separator: "\n").allSatisfy { $0.hasPrefix("#") || $0.allSatisfy(\.isWhitespace) }
+        let text = isEmpty ? "version: 1\n" + text : text
         // Comments in place of the new lines show that everything else is unchanged.
         if let new = inserting(item(control), into: text), let padded = inserting("#", into: text),
             var wanted = try? ConfigurationFile(yaml: Array(padded.utf8), file: file),

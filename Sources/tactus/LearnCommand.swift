@@ -44,7 +44,7 @@ struct LearnCommand: ParsableCommand {
     }
 
     func run() throws {
-        let file = config ?? Folders.configuration ?? Folders.ownConfiguration
+        let file = config ?? Folders.configurationToChange
         if save, file == nil {
             throw Failure(.system, "there is no home folder for a configuration; name a file with --config")
         }

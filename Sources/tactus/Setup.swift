@@ -5,6 +5,7 @@ import ControlServer
 import Essentials
 import Gateway
 import GatewayStatus
+import Glibc
 import Logging
 import MIDIClock
 
@@ -226,6 +227,14 @@ enum Folders {
     static var configuration: String? {
         [ownConfiguration, "/etc/tactus/config.yaml"].compactMap(\.self)
             .first(where: Files.exists)
+    }
+
+    /// The configuration file to write a setting into: the one to use, but the user's own if the machine's says nothing
+    /// and is not for this user to write.
+    static var configurationToChange: String? {
+        guard let used = configuration else { return ownConfiguration }
+        let saysNothing = (try? ConfigurationFile(contentsOf: used)) == ConfigurationFile()
+        return saysNothing && access(used, W_OK) != 0 ? ownConfiguration ?? used : used
     }
 
     /// The path of the user's own configuration file; nil without a home folder.

@@ -10,6 +10,16 @@ import Testing
         #expect(try ConfigurationFile(text: empty) == (ConfigurationFile()))
     }
 
+    @Test(arguments: ["", "\n\n", "# version: 1\n#auto-connect: false\n", "\u{FEFF}# nothing", "---\n"])
+    func `a configuration without content is an empty one`(text: String) throws {
+        #expect(try ConfigurationFile(text: text) == ConfigurationFile())
+    }
+
+    @Test func `a configuration with content needs a version`() {
+        let told = complaints { () throws(Mistakes) in _ = try ConfigurationFile(text: "auto-connect: false\n") }
+        #expect(told == ["config.yaml:1:1: 'version' is missing; begin the file with 'version: 1'"])
+    }
+
     @Test func `a configuration's values and positions are those of the file`() throws {
         let file = try ConfigurationFile(text: GoodFiles.configuration)
         #expect(file.outputs.map(\.port.value) == ["TR-8S", "raw:/dev/ttyAMA0@31250"])

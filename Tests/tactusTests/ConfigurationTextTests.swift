@@ -30,6 +30,8 @@ struct ConfigurationTextTests {
     private static let item = #"- { port: "FCB1010", message: { note: 60, channel: 2 }, do: tap }"#
 
     @Test(arguments: [
+        ("", "version: 1\ncontrols:\n  ITEM\n"),
+        ("# version: 1\n\n#osc:\n", "version: 1\n# version: 1\n\n#osc:\ncontrols:\n  ITEM\n"),
         ("version: 1\n", "version: 1\ncontrols:\n  ITEM\n"),
         ("version: 1", "version: 1\ncontrols:\n  ITEM\n"),
         ("version: 1\ncontrols: [] # feet\nosc:\n", "version: 1\ncontrols: # feet\n  ITEM\nosc:\n"),

@@ -13,16 +13,21 @@ struct Reading {
     ///   - bytes: the file's contents.
     ///   - file: its name, for error messages.
     ///   - keys: the allowed keys.
+    ///   - mayBeEmpty: whether a file without any content, such as one of comments only, leaves everything as it is.
     ///   - whole: the defaults, replaced by what is written.
     ///   - check: checks the whole value after reading; wrong keys then have their defaults.
     /// - Throws: all mistakes in the file.
     static func file<Whole>(
-        _ bytes: [UInt8], named file: String, keys: [Key<Whole>], into whole: inout Whole,
+        _ bytes: [UInt8], named file: String, keys: [Key<Whole>], mayBeEmpty: Bool = false, into whole: inout Whole,
         check: (Whole, YAMLNode, inout Reading) -> Void = { _, _, _ in }
     ) throws(Mistakes) {
         var reader = YAMLReader(try SourceText(bytes, file: file))
         let root = try reader.tree()
-        guard !root.isEmpty else { throw Mistakes(root.place, "the file is empty; begin it with 'version: 1'") }
+        guard let root, !root.isEmpty else {
+            if mayBeEmpty, reader.mistakes.isEmpty { return }
+            let place = root?.place ?? Place(file: file, line: 1, column: 1)
+            throw Mistakes(place, "the file is empty; begin it with 'version: 1'")
+        }
         // It may be any file, such as one with secrets that a link leads to: nothing in it is quoted.
         guard let version = root["version"] else { throw Mistakes(reader.mistakes + root.lackOfVersion) }
         if version.content != .refused, !version.isVersion(Self.version) {

@@ -18,14 +18,12 @@ struct YAMLReader: ~Copyable {
         events = YAMLEvents(source.bytes)
     }
 
-    /// The whole text as a tree; ``mistakes`` holds further mistakes.
+    /// The whole text as a tree, nil if it has no content; ``mistakes`` holds further mistakes.
     ///
     /// - Throws: the mistake that ended the reading, with all found before.
-    mutating func tree() throws(Mistakes) -> YAMLNode {
+    mutating func tree() throws(Mistakes) -> YAMLNode? {
         do throws(Mistake) {
-            guard case .documentStart = try next().content else {
-                throw mistake(at: 0, "the file is empty; begin it with 'version: 1'")
-            }
+            guard case .documentStart = try next().content else { return nil }
             let root = try node(try next(), depth: 0)
             let end = try next()
             guard case .fileEnd = end.content else {
