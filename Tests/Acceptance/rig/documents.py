@@ -123,6 +123,14 @@ def links(page):
     return re.findall(r"\]\(<?([^)\s>]+)>?\)", re.sub(INLINE, "", prose(page), flags=re.S))
 
 
+def linked(page):
+    """The files of the project that a page's links lead to; other files than Markdown have no links."""
+    if page.suffix != ".md":
+        return []
+    paths = [link.partition("#")[0] for link in links(page) if "://" not in link and not link.startswith("mailto:")]
+    return [(page.parent / path).resolve() for path in paths if path]
+
+
 def anchors(page):
     """The anchors of a page's headings, as GitHub and others form them."""
     found = []
