@@ -301,10 +301,10 @@ dist: build  ## a tarball to unpack below /usr/local, with its checksum, into .b
 	@Packaging/tarball .build/packages
 	@ls .build/packages/*.tar.xz
 
-deb-test: deb $(VENV)  ## the package in clean Debian 12 and 13, from installation to purge; as root
+deb-test: $(VENV)  ## the package in clean Debian 12 and 13, from its building to its purge, an hour; as root
 	@Packaging/install-packages deb-test
 	@Tests/Lab/lab --prepare
-	.venv/bin/python -m pytest Tests/Packages/test_clean_roots.py $(ARGS)
+	.venv/bin/python -m pytest -s Tests/Packages/test_clean_roots.py $(ARGS)
 
 source-test: $(VENV)  ## the commit in a clean Debian 12, built and installed as README says, timed; as root
 	@Packaging/install-packages deb-test

@@ -16,6 +16,10 @@ PROJECT = pathlib.Path(__file__).resolve().parents[2]
 CACHE = PROJECT / ".lab"
 # Each release with the kernel of the lab that its programs run on.
 SUITES = {"bookworm": "stock", "trixie": "trixie"}
+# What swift.org names for Debian 12, and the same on Debian 13, beside the standard library of each one's C++.
+BESIDE_SWIFT = ("binutils-gold gcc git libcurl4-openssl-dev libedit-dev libicu-dev libncurses-dev libpython3-dev "
+                "libsqlite3-dev libxml2-dev pkg-config tzdata uuid-dev")
+CXX = {"bookworm": "libstdc++-12-dev", "trixie": "libstdc++-14-dev"}
 
 
 def run(*command, **options):
@@ -26,14 +30,14 @@ def run(*command, **options):
 class Root:
     """The folder of a system that has nothing but the essential packages and apt.
 
-    `shown` are folders of this system that are seen there under the same path.
+    `shown` are folders of this system that are seen there under the same path; `name` tells two roots of one release apart.
     """
 
-    def __init__(self, suite, shown=()):
+    def __init__(self, suite, shown=(), name="clean"):
         assert os.geteuid() == 0, "a root of a system is entered by chroot, which only root may"
         self.suite = suite
         self.shown = [str(folder) for folder in shown]
-        self.folder = CACHE / f"clean-{suite}"
+        self.folder = CACHE / f"{name}-{suite}"
         pristine = CACHE / f"clean-{suite}.tar"
         if not pristine.exists():
             unfinished = pristine.with_suffix(".part.tar")
@@ -89,6 +93,42 @@ class Root:
         theirs = " ".join(f"-not -path '/var/{name}/*'" for name in ("lib/apt", "lib/dpkg", "cache", "log"))
         listing = self(f"find / -xdev {theirs}")
         return set(listing.split("\n"))
+
+
+def toolchain():
+    """The folder in which Swift is."""
+    found = shutil.which("swift")
+    assert found, "there is no Swift"
+    folder = pathlib.Path(found).resolve().parents[2]
+    assert folder != pathlib.Path("/"), "Swift must have a folder of its own, as swift.org's archive has"
+    return folder
+
+
+def mirrors():
+    """Folders of this system from which its git fetches what the network has elsewhere."""
+    done = subprocess.run(["git", "config", "--get-regexp", r"^url\..*\.insteadof$"], capture_output=True, text=True)
+    names = {line.split()[0].removeprefix("url.").removesuffix(".insteadof") for line in done.stdout.splitlines()}
+    return sorted(name for name in names if name.startswith("/"))
+
+
+class Builder(Root):
+    """A root with a clone of the present commit in /root/tactus.
+
+    Swift itself is shown from this system, as unpacking 3 GB is no work of ours; what swift.org asks for beside it is
+    installed.
+    """
+
+    def __init__(self, suite):
+        super().__init__(suite, shown=[toolchain(), *mirrors()], name="builder")
+        settings = pathlib.Path("/etc/gitconfig")
+        if settings.exists():
+            shutil.copy(settings, self.folder / "etc/gitconfig")
+        self(f"apt-get install -y --no-install-recommends {BESIDE_SWIFT} {CXX[suite]}")
+        run("git", "clone", "--quiet", PROJECT, self.folder / "root/tactus", check=True)
+
+    def build(self, commands):
+        """Runs commands in the project's folder."""
+        return self(f"cd tactus; export PATH={toolchain()}/usr/bin:$PATH\nset -e\n{commands}")
 
 
 # What the documentation says: run it with a port of its own, then measure what comes from there.

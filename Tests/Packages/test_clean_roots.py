@@ -1,4 +1,4 @@
-"""The Debian package in clean Debian 12 and 13: installed, run, upgraded, purged.
+"""The Debian package in clean Debian 12 and 13: built in each, installed, run, upgraded, purged.
 
 `make deb-test` runs it: as root, for chroot, and with the network that apt needs. Tactus itself only ever runs in a
 network namespace of its own, or in the lab.
@@ -10,7 +10,31 @@ import time
 
 import pytest
 
-from clean import PROJECT, SUITES, Root, run, seconds_to_a_clock
+from clean import PROJECT, SUITES, Builder, Root, run, seconds_to_a_clock
+from rig.documents import block, linked
+
+
+@pytest.fixture(scope="session")
+def built(tmp_path_factory):
+    """A folder for each release, with what is built there as the documentation says, lintian's judgement included.
+
+    `packages` has the package, `again` the same made once more, and `earlier` the same program as of an earlier version.
+    """
+    folders = {}
+    for suite in SUITES:
+        folders[suite] = tmp_path_factory.mktemp(suite)
+        root = Builder(suite)
+        began = time.monotonic()
+        root.build(block("docs/getting-started.md", "make deb").text.partition("sudo apt install ./")[0])
+        print(f"\n{suite}: built in {(time.monotonic() - began) / 60:.0f} min")
+        root.build("""
+            Packaging/deb .build/again "$(dpkg-deb --field .build/packages/*.deb Version)"
+            Packaging/deb .build/earlier 0.0.1
+        """)
+        for name in ("packages", "again", "earlier"):
+            shutil.copytree(root.folder / "root/tactus/.build" / name, folders[suite] / name)
+        root.remove()
+    return folders
 
 
 @pytest.fixture(scope="module", params=SUITES)
@@ -20,25 +44,33 @@ def root(request):
     root.remove()
 
 
-@pytest.fixture(scope="session")
-def package():
-    (package,) = (PROJECT / ".build/packages").glob("tactus_*.deb")
+def only(folder):
+    (package,) = folder.glob("tactus_*.deb")
     return package
 
 
-@pytest.fixture(scope="session")
-def previous(tmp_path_factory):
-    """The same program as a package of an earlier version."""
-    folder = tmp_path_factory.mktemp("previous")
-    done = run(PROJECT / "Packaging/deb", folder, "0.0.1")
-    assert done.returncode == 0, done.stdout + done.stderr
-    return folder / f"tactus_0.0.1_{run('dpkg', '--print-architecture').stdout.strip()}.deb"
+@pytest.fixture
+def package(root, built):
+    return only(built[root.suite] / "packages")
 
 
-def test_the_same_executable_gives_the_same_bytes(package, tmp_path):
-    done = run(PROJECT / "Packaging/deb", tmp_path, run("dpkg-deb", "-f", package, "Version").stdout.strip())
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert (tmp_path / package.name).read_bytes() == package.read_bytes()
+@pytest.fixture
+def earlier(built):
+    """As it is released: of the oldest Debian, for all of them."""
+    return only(built[min(SUITES)] / "earlier")
+
+
+def test_the_same_executable_gives_the_same_bytes(built, package, root):
+    assert only(built[root.suite] / "again").read_bytes() == package.read_bytes()
+
+
+def test_no_link_in_the_installed_documentation_is_dead(package, tmp_path):
+    run("dpkg-deb", "-x", package, tmp_path, check=True)
+    pages = list((tmp_path / "usr/share/doc/tactus").rglob("*.md"))
+    assert {"README.md", "getting-started.md"} <= {page.name for page in pages}
+    dead = [f"{page.name}: {path}" for page in pages for path in linked(page) if not path.exists()]
+    # What every Debian has is not part of the package.
+    assert [path for path in dead if not path.endswith("/usr/share/common-licenses/Apache-2.0")] == []
 
 
 def test_within_a_minute_of_its_installation_a_clock_is_on_a_virtual_port(root, package):
@@ -65,14 +97,20 @@ def test_the_installed_program_examines_the_machine_and_drives_a_line(root):
 
 def test_it_brings_manual_completion_units_and_a_user(root):
     files = root.files()
+    assert not any(path.startswith("/etc/systemd") and path.endswith("/tactus.service") for path in files), "on request only"
     for path in ("/usr/share/man/man1/tactus.1.gz", "/usr/share/man/man5/tactus-config.5.gz",
                  "/usr/share/bash-completion/completions/tactus", "/usr/lib/systemd/user/tactus.service",
                  "/usr/lib/systemd/system/tactus.service", "/usr/share/doc/tactus/examples/config.yaml"):
         # minbase of some images leaves out manuals and documents; dpkg knows what it would have unpacked.
         assert path in files or root(f"dpkg -L tactus | grep -x '{path}\\|{path.removeprefix('/usr')}'"), path
     assert root("getent passwd tactus").endswith("/usr/sbin/nologin\n")
-    # Enabled on request only.
-    assert not any(path.startswith("/etc/systemd") and path.endswith("/tactus.service") for path in files)
+
+
+def test_the_configuration_is_there_and_sets_nothing(root):
+    """The other tests show that it is read as empty: every run here reads it."""
+    text = root("cat /etc/tactus/config.yaml")
+    assert "#http: {" in text and all(line.startswith("#") for line in text.splitlines() if line)
+    assert root("dpkg-query -W -f '${Conffiles}' tactus").split()[0] == "/etc/tactus/config.yaml"
 
 
 # Process 1 of a namespace is the root's own systemd, as in Tests/Acceptance/guest/service.py. What is written stays in
@@ -119,20 +157,23 @@ def test_a_service_starts_on_request_restarts_with_an_upgrade_and_ends_with_a_re
 
 def test_a_purge_leaves_nothing_but_the_user(root):
     root("mkdir -p /var/lib/private/tactus && touch /var/lib/private/tactus/state.json")
-    root("apt-get purge -y --auto-remove tactus")
+    root("systemctl enable tactus; systemctl --global enable tactus")
+    root("apt-get purge -y tactus")
+    assert {path for path in root.files() if "tactus" in path} == set()
+    root("getent passwd tactus && getent group tactus")
+    root("apt-get purge -y --auto-remove")
     assert root.packages() == root.before
-    left = {path for path in root.files() if "tactus" in path}
-    assert left == set()
 
 
-def test_an_upgrade_keeps_the_configuration_and_a_purge_too(root, previous, package):
-    root.install(previous)
-    root("mkdir -p /etc/tactus && echo 'version: 1' >/etc/tactus/config.yaml")
+def test_an_upgrade_keeps_the_configuration_and_a_purge_only_what_the_owner_added(root, earlier, package):
+    root.install(earlier)
+    root("echo 'version: 1' >/etc/tactus/config.yaml; echo secret >/etc/tactus/token")
     root("mkdir -p /var/lib/private/tactus && touch /var/lib/private/tactus/state.json")
     said = root.install(package)
     assert "Unpacking tactus" in said and "over (0.0.1)" in said
     assert root("tactus --version").startswith(root("dpkg-query -W -f '${Version}' tactus").split("+")[0])
-    root("test -e /var/lib/private/tactus/state.json")
+    # The two packages may have it in different folders, of which one is a link to the other.
+    root("test -e /var/lib/private/tactus/state.json && test -s /lib/systemd/system/tactus.service")
+    assert root("cat /etc/tactus/config.yaml") == "version: 1\n"
     root("apt-get purge -y --auto-remove tactus")
-    left = {path for path in root.files() if "tactus" in path}
-    assert left == {"/etc/tactus", "/etc/tactus/config.yaml"}
+    assert {path for path in root.files() if "tactus" in path} == {"/etc/tactus", "/etc/tactus/token"}
