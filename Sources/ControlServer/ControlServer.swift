@@ -6,6 +6,7 @@ internal import HummingbirdCore
 package import Listening
 package import Logging
 internal import NIOCore
+package import RealTime
 internal import ServiceLifecycle
 internal import Synchronization
 
@@ -16,10 +17,16 @@ internal import Synchronization
 package final class ControlServer: Sendable {
     private let listener: Listener<Running>
     private let serving: Serving
+    private let socket = Mutex<(running: Running, lock: ControlSocketLock)?>(nil)
 
     private struct Running: Sendable {
         let services: ServiceGroup
         let task: Task<Void, any Error>
+
+        func stop() async {
+            await services.triggerGracefulShutdown()
+            _ = await task.result
+        }
     }
 
     private init(_ listener: Listener<Running>, serving: Serving) {
@@ -42,16 +49,37 @@ package final class ControlServer: Sendable {
         var quieter = log
         quieter.logLevel = max(log.logLevel, .info)  // below are the libraries' own comings and goings
         let listener = try await Listener { [quieter] () async throws(ListenError) in
-            try await running(at: address, token: token, serving: serving, log: quieter)
+            do throws(SystemCallError) {
+                return try await running(by: .network(address, token), serving: serving, log: quieter)
+            } catch {
+                throw ListenError(address, code: error.code, .tcp)
+            }
         }
         return ControlServer(listener, serving: serving)
     }
 
+    /// Lets commands of this computer in by a socket, too; until ``stop()``.
+    ///
+    /// - Throws: why not; with `EWOULDBLOCK`, because another run has it.
+    package func listen(at socket: ControlSocket, log: Logger) async throws(SystemCallError) {
+        var quieter = log
+        quieter.logLevel = max(log.logLevel, .info)
+        let lock = try ControlSocketLock(socket)
+        let running = try await Self.running(by: .socket(socket), serving: serving, log: quieter)
+        do throws(SystemCallError) {
+            try socket.open()
+        } catch {
+            await running.stop()
+            throw error
+        }
+        self.socket.withLock { $0 = (running, lock) }
+    }
+
     private static func running(
-        at address: HTTPAddress, token: BearerToken?, serving: Serving, log: Logger
-    ) async throws(ListenError) -> Running {
+        by entrance: Entrance, serving: Serving, log: Logger
+    ) async throws(SystemCallError) -> Running {
         let (started, start) = AsyncStream<Void>.makeStream()
-        let application = application(at: address, token: token, serving: serving, log: log) { start.yield() }
+        let application = application(by: entrance, serving: serving, log: log) { start.yield() }
         let services = ServiceGroup(configuration: ServiceGroupConfiguration(services: [application], logger: log))
         let task = Task {
             defer { start.finish() }
@@ -59,8 +87,9 @@ package final class ControlServer: Sendable {
         }
         for await _ in started { return Running(services: services, task: task) }
         switch await task.result {
-        case .success: throw ListenError(address, code: ECANCELED, .tcp)
-        case .failure(let error): throw ListenError(address, code: (error as? IOError)?.errnoCode ?? EINVAL, .tcp)
+        case .success: throw SystemCallError(operation: "listen", code: ECANCELED)
+        case .failure(let error):
+            throw SystemCallError(operation: "listen", code: (error as? IOError)?.errnoCode ?? EINVAL)
         }
     }
 
@@ -75,6 +104,7 @@ package final class ControlServer: Sendable {
     /// A connection closed for another one is still open for a moment.
     package static var descriptorsNeeded: Int {
         3 * System.coreCount + 1 + Connections.most + 16 + ListeningRoom.descriptorsNeeded
+            + ControlSocket.descriptorsNeeded + ControlSocket.mostConnections
     }
 
     /// Sets the gateway that requests are about, and where it listens to its machines.
@@ -85,24 +115,30 @@ package final class ControlServer: Sendable {
 
     /// Stops accepting requests, answers open ones, and closes all connections; takes at most 250 ms.
     package func stop() async {
-        guard let running = await listener.stop() else { return }
-        await running.services.triggerGracefulShutdown()
-        _ = await running.task.result
+        async let closed: Void? = listener.stop()?.stop()
+        await socket.withLock(\.self)?.running.stop()
+        socket.withLock { $0 = nil }
+        await closed
     }
 
     /// The server as a value of the HTTP library.
     private static func application(
-        at address: HTTPAddress, token: BearerToken?, serving: Serving, log: Logger,
-        onListening: @escaping @Sendable () -> Void
+        by entrance: Entrance, serving: Serving, log: Logger, onListening: @escaping @Sendable () -> Void
     ) -> some ApplicationProtocol {
-        let connections = Connections()
+        let (address, connections): (BindAddress, Connections) =
+            switch entrance {
+            case .network(let address, _): (.hostname(address.host, port: address.port), Connections())
+            case .socket(let socket):
+                (.unixDomainSocket(path: socket.path), Connections(most: ControlSocket.mostConnections))
+            }
         return Application(
-            router: routes(at: address, token: token, serving: serving, log: log),
+            router: routes(by: entrance, serving: serving, log: log),
             server: HTTPServerBuilder { GuardedChannel($0, connections) },
-            configuration: ApplicationConfiguration(
-                address: .hostname(address.host, port: address.port)),
+            configuration: ApplicationConfiguration(address: address),
             onServerRunning: { channel in
-                serving.bound(to: channel.localAddress?.port ?? address.port)
+                if case .network(let address, _) = entrance {
+                    serving.bound(to: channel.localAddress?.port ?? address.port)
+                }
                 onListening()
             },
             logger: log)

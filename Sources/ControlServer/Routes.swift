@@ -21,35 +21,46 @@ struct ClientContext: RequestContext {
     }
 }
 
+/// How requests come in, and thus what they must show.
+enum Entrance: Sendable {
+    /// From a network; without a token only from pages and programs that name this server.
+    case network(HTTPAddress, BearerToken?)
+    /// From programs of this computer whom the file system lets in.
+    case socket(ControlSocket)
+}
+
 /// All paths of the server, and how requests become commands.
-func routes(
-    at address: HTTPAddress, token: BearerToken?, serving: Serving, log: Logger
-) -> Router<ClientContext> {
+func routes(by entrance: Entrance, serving: Serving, log: Logger) -> Router<ClientContext> {
     let router = Router(context: ClientContext.self, options: .autoGenerateHeadEndpoints)
     router.add(middleware: ErrorsAsJSON())
     router.add(middleware: OneHost())
-    let names = OwnNames(address: address, serving: serving)
-    if token == nil { router.add(middleware: OwnOriginOnly(names: names)) }
-    // The page itself contains no secrets; it requests its data with the token. Browsers ask for the others without it.
-    router.serve("/", .get) { _, _ in Panel.response() }
-    router.serve("/manifest.webmanifest", .get) { _, _ in Panel.manifest() }
-    router.serve("/icon.svg", .get) { _, _ in Panel.icon() }
-    router.serve("/icon.png", .get) { _, _ in Panel.bitmap() }
-    if let token {
-        // A page of any origin must show it as everybody else. Its browser asks first, without the token, whether it may.
-        router.add(
-            middleware: CORSMiddleware(
-                allowOrigin: .all, allowHeaders: [.authorization, .contentType],
-                allowMethods: [.get, .post, .patch, .delete], maxAge: .hours(24)))
-        router.add(middleware: ErrorsAsJSON())
-        router.add(middleware: TokenRequired(token: token, names: names, log: log))
-    } else {
-        router.add(middleware: SameSiteOnly())
+    if case .network(let address, let token) = entrance {
+        router.guardNetwork(OwnNames(address: address, serving: serving), token, log)
     }
     router.addReports(of: serving)
     router.addCommands(to: serving)
     router.addListening(of: serving)
     return router
+}
+
+extension Router where Context == ClientContext {
+    /// Serves the panel, and guards all paths that are added later.
+    fileprivate func guardNetwork(_ names: OwnNames, _ token: BearerToken?, _ log: Logger) {
+        if token == nil { add(middleware: OwnOriginOnly(names: names)) }
+        // The page itself contains no secrets; it requests its data with the token. Browsers ask for the others without it.
+        serve("/", .get) { _, _ in Panel.response() }
+        serve("/manifest.webmanifest", .get) { _, _ in Panel.manifest() }
+        serve("/icon.svg", .get) { _, _ in Panel.icon() }
+        serve("/icon.png", .get) { _, _ in Panel.bitmap() }
+        guard let token else { return _ = add(middleware: SameSiteOnly()) }
+        // A page of any origin must show it as everybody else. Its browser asks first, without the token, whether it may.
+        add(
+            middleware: CORSMiddleware(
+                allowOrigin: .all, allowHeaders: [.authorization, .contentType],
+                allowMethods: [.get, .post, .patch, .delete], maxAge: .hours(24)))
+        add(middleware: ErrorsAsJSON())
+        add(middleware: TokenRequired(token: token, names: names, log: log))
+    }
 }
 
 extension Router where Context == ClientContext {

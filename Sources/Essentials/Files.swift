@@ -3,6 +3,12 @@ package import RealTime
 
 /// Files and folders by their paths.
 package enum Files {
+    /// The user that owns what is at a path, which may be a link; nil if nothing is.
+    package static func owner(of path: String) -> UInt32? {
+        var status = stat()
+        return lstat(path, &status) == 0 ? status.st_uid : nil
+    }
+
     /// Whether something exists at a path; false for a broken link.
     package static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 

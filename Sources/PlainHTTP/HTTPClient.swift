@@ -10,19 +10,28 @@ internal import NIOPosix
 /// Talking to a gateway needs no TLS, redirects, proxies or compression. SwiftNIO, which the server uses too, does the
 /// rest.
 package struct HTTPClient: Hashable, Sendable {
-    /// A name or an address, without brackets.
-    package let host: String
-    package let port: Int
+    /// Where the server is.
+    package enum Place: Hashable, Sendable {
+        /// A name or an address, without brackets, and a port.
+        case network(host: String, port: Int)
+        /// The path of a Unix socket.
+        case socket(String)
+    }
+
+    package let place: Place
     /// Longest wait for a whole answer, or for the next part of a stream, in seconds.
     package let timeout: Int64
 
     /// The longest answer, in bytes.
     package static let longest = 1 << 20
 
-    package init(host: String, port: Int, timeout: Int64 = 10) {
-        self.host = host
-        self.port = port
+    package init(at place: Place, timeout: Int64 = 10) {
+        self.place = place
         self.timeout = timeout
+    }
+
+    package init(host: String, port: Int, timeout: Int64 = 10) {
+        self.init(at: .network(host: host, port: port), timeout: timeout)
     }
 
     package struct Answer: Hashable, Sendable {
@@ -87,19 +96,7 @@ package struct HTTPClient: Hashable, Sendable {
     ) async throws -> Outcome {
         do {
             let start = NIODeadline.now()
-            let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-                .connectTimeout(.seconds(timeout))
-                .connect(host: host, port: port) { channel in
-                    channel.eventLoop.makeCompletedFuture {
-                        let pipeline = channel.pipeline.syncOperations
-                        try pipeline.addHTTPClientHandlers()
-                        try pipeline.addHandler(HTTP1ToHTTPClientCodec())
-                        try pipeline.addHandler(AnswerDeadline(in: timeout, from: start, timing))
-                        return try NIOAsyncChannel<HTTPResponsePart, HTTPRequestPart>(
-                            wrappingChannelSynchronously: channel)
-                    }
-                }
-            return try await channel.executeThenClose { inbound, outbound in
+            return try await connection(from: start, timing).executeThenClose { inbound, outbound in
                 var request = request
                 request.scheme = "http"
                 if request.authority == nil { request.authority = authority }
@@ -115,9 +112,33 @@ package struct HTTPClient: Hashable, Sendable {
         }
     }
 
+    private func connection(
+        from start: NIODeadline, _ timing: AnswerDeadline.Timing
+    ) async throws -> NIOAsyncChannel<HTTPResponsePart, HTTPRequestPart> {
+        let bootstrap = ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .connectTimeout(.seconds(timeout))
+        let timeout = timeout
+        let setUp = { @Sendable (channel: any Channel) in
+            channel.eventLoop.makeCompletedFuture {
+                let pipeline = channel.pipeline.syncOperations
+                try pipeline.addHTTPClientHandlers()
+                try pipeline.addHandler(HTTP1ToHTTPClientCodec())
+                try pipeline.addHandler(AnswerDeadline(in: timeout, from: start, timing))
+                return try NIOAsyncChannel<HTTPResponsePart, HTTPRequestPart>(wrappingChannelSynchronously: channel)
+            }
+        }
+        return switch place {
+        case .network(let host, let port):
+            try await bootstrap.connect(host: host, port: port, channelInitializer: setUp)
+        case .socket(let path):
+            try await bootstrap.connect(unixDomainSocketPath: path, channelInitializer: setUp)
+        }
+    }
+
     /// Host and port for the header `Host`.
     private var authority: String {
-        let host = host.contains(":") ? "[\(host)]" : host
+        guard case .network(let name, let port) = place else { return "localhost" }
+        let host = name.contains(":") ? "[\(name)]" : name
         return port == 80 ? host : "\(host):\(port)"
     }
 }

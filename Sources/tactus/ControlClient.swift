@@ -1,6 +1,7 @@
 import ControlServer
 import Essentials
 import GatewayStatus
+import Glibc
 import HTTPTypes
 import PlainHTTP
 
@@ -8,6 +9,10 @@ import PlainHTTP
 struct ControlClient {
     var url: ControlURL
     var token: BearerToken?
+    /// Sockets of this computer that are tried first.
+    var sockets: [String] = []
+    /// Longest wait for an answer, in seconds.
+    var timeout: Int64 = 10
 
     /// Asks for the status, or gives a command and returns the resulting status.
     ///
@@ -38,13 +43,8 @@ struct ControlClient {
     ) async throws -> (value: Value, json: String) {
         var request = request(method, path)
         if body != nil { request.headerFields[.contentType] = "application/json" }
-        let answer: HTTPClient.Answer
-        do {
-            answer = try await client.answer(to: request, body: body)
-        } catch {
-            throw noAnswer(error)
-        }
-        guard answer.status == 200 else { throw refusal(answer) }
+        let (answer, isDenied) = try await reach { try await $0.answer(to: request, body: body) }
+        guard answer.status == 200 else { throw refusal(answer, isDenied) }
         guard let value = try? JSON.value(Value.self, from: answer.body.utf8) else { throw notAGateway }
         return (value, answer.body)
     }
@@ -54,9 +54,8 @@ struct ControlClient {
     /// - Throws: a `Failure` when nobody answers any more, the gateway refuses, or the task is cancelled.
     func watch(_ receive: (Status) -> Void) async throws {
         var (events, refused) = (EventReader(), [UInt8]())
-        let code: Int
-        do {
-            code = try await client.stream(request(.get, "events")) { code, bytes in
+        let (code, isDenied) = try await reach {
+            try await $0.stream(request(.get, "events")) { code, bytes in
                 guard code == 200 else {
                     refused += bytes
                     return refused.count < HTTPClient.longest
@@ -67,17 +66,40 @@ struct ControlClient {
                 }
                 return true
             }
+        }
+        guard code == 200 else {
+            throw refusal(HTTPClient.Answer(status: code, body: String(decoding: refused, as: UTF8.self)), isDenied)
+        }
+    }
+
+    /// Does something by the first socket at which somebody listens, else by the URL.
+    ///
+    /// - Returns: the outcome, and whether the service's socket does not let this user in.
+    private func reach<Outcome>(
+        _ exchange: (HTTPClient) async throws -> Outcome
+    ) async throws -> (Outcome, isDenied: Bool) {
+        var isDenied = false
+        for path in sockets {
+            do {
+                return (try await exchange(HTTPClient(at: .socket(path), timeout: timeout)), false)
+            } catch HTTPFailure.system(let code) where [ENOENT, ENOTDIR, ECONNREFUSED].contains(code) {
+                continue
+            } catch HTTPFailure.system(EACCES) {
+                isDenied = isDenied || path == ControlSockets.ofService
+            } catch let failure as Failure {
+                throw failure
+            } catch {
+                throw noAnswer(error)
+            }
+        }
+        do {
+            return (try await exchange(HTTPClient(host: url.host, port: url.port, timeout: timeout)), isDenied)
         } catch let failure as Failure {
             throw failure
         } catch {
             throw noAnswer(error)
         }
-        guard code == 200 else {
-            throw refusal(HTTPClient.Answer(status: code, body: String(decoding: refused, as: UTF8.self)))
-        }
     }
-
-    private var client: HTTPClient { HTTPClient(host: url.host, port: url.port) }
 
     private func request(_ method: HTTPRequest.Method, _ path: String) -> HTTPRequest {
         var request = HTTPRequest(method: method, scheme: nil, authority: nil, path: "\(url.path)/api/v1/\(path)")
@@ -92,16 +114,19 @@ struct ControlClient {
         return Failure(.unavailable, "no gateway answers at \(url) (\(error)); \(advice)")
     }
 
-    private func refusal(_ answer: HTTPClient.Answer) -> Failure {
+    private func refusal(_ answer: HTTPClient.Answer, _ isDenied: Bool) -> Failure {
         guard let error = try? JSON.value([String: Problem].self, from: answer.body.utf8),
             let problem = error["error"]
         else { return notAGateway }
         switch answer.status {
         case 401:
             let reason =
-                token == nil
-                ? "wants a token; name its file with --token-file"
-                : "does not accept this token; give the file of the gateway's own token after --token-file"
+                isDenied
+                ? "wants a token from you, since you are not in the group \(ControlSockets.group): 'sudo usermod -aG "
+                    + "\(ControlSockets.group) $USER', then log in again; or name the token's file with --token-file"
+                : token == nil
+                    ? "wants a token; name its file with --token-file"
+                    : "does not accept this token; give the file of the gateway's own token after --token-file"
             return Failure(.noPermission, "\(url) \(reason)", code: problem.code)
         case 403: return Failure(.noPermission, "\(url): \(problem.message)", code: problem.code)
         case 422: return Failure(.badFile, problem.message, code: problem.code)

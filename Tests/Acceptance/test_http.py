@@ -4,10 +4,11 @@ import contextlib
 import json
 import os
 import socket
+import subprocess
 
 import pytest
 
-from rig.gateway import PORT, Gateway, complaint, request, run_tactus
+from rig.gateway import PORT, TACTUS, Gateway, complaint, environment, request, run_tactus
 from rig.wait import until
 
 pytestmark = pytest.mark.real("network")
@@ -91,6 +92,12 @@ def test_the_secret_guards_everything(start, tmp_path):
         code, _ = request("POST", "/api/v1/tempo", {"bpm": 130})
         assert code == 401
         assert run_tactus("status", "--token-file", secret).returncode == 0
+        home = environment(running.folder)
+        own = subprocess.run([TACTUS, "status"], env=home, capture_output=True, text=True)
+        assert (own.returncode, own.stderr) == (0, ""), "its own user needs no token"
+        elsewhere = subprocess.run(
+            [TACTUS, "tempo", "--url", "http://127.0.0.1:8808", "99"], env=home, capture_output=True, text=True)
+        assert (elsewhere.returncode, elsewhere.stdout) == (0, "99 BPM\n")
         without = run_tactus("status")
         assert without.returncode == 77, without.stderr
         assert "wants a token; name its file with --token-file" in complaint(without.stderr)

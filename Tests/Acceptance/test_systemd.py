@@ -19,7 +19,7 @@ UNITS = {kind: (PROJECT / "Packaging" / name).read_text()
          for kind, name in (("system", "tactus.service"), ("user", "tactus.user.service"))}
 # What the two units say of a service's life, and what the first one grants.
 OTHERS = re.compile(
-    "(Type|Exec.*|TimeoutStopSec|Watchdog.*|Restart.*|SupplementaryGroups|StateDirectory|Limit.*|DeviceAllow)=.*"
+    "(Type|Exec.*|TimeoutStopSec|Watchdog.*|Restart.*|SupplementaryGroups|StateDirectory|RuntimeDirectory|Limit.*|DeviceAllow)=.*"
     "|SystemCallFilter=prlimit64 .*")
 
 
@@ -46,6 +46,10 @@ def test_without_privileges_the_clock_has_its_priority_and_its_memory(scene):
     assert rights["clock"] == [os.SCHED_FIFO, 80] and rights["locked"] > 0
     assert rights["status"]["scheduling"] == "fifo" and rights["status"]["memoryLocked"]
     assert rights["status"]["dispatch"] == "queue", "the sequencer and its queue are there"
+
+
+def test_commands_of_its_group_need_neither_a_network_nor_a_token(scene):
+    assert scene["by socket"] == [0, 0, 69]
 
 
 def test_there_is_a_folder_for_profiles(scene):

@@ -48,7 +48,7 @@ struct ImportTests {
             ],
             "ControlServer": system.union([
                 "BeatTime", "MIDIClock", "Essentials", "GatewayStatus", "Gateway", "Listening", "AudioCapture",
-                "OpenSoundControl", "QRCode", "Hummingbird",
+                "OpenSoundControl", "QRCode", "RealTime", "Hummingbird",
                 "HummingbirdCore", "ServiceLifecycle", "NIOCore", "NIOPosix", "NIOHTTP1", "NIOHTTPTypes",
                 "NIOHTTPTypesHTTP1", "HTTPTypes",
             ]),

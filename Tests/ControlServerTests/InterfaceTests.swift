@@ -33,7 +33,7 @@ struct InterfaceTests {
     @Test
     func `the document has every path that is routed, and no other`() throws {
         let address = try #require(HTTPAddress(host: "127.0.0.1", port: 0))
-        let router = routes(at: address, token: nil, serving: Serving(), log: ServedGateway.log)
+        let router = routes(by: .network(address, nil), serving: Serving(), log: ServedGateway.log)
         let routed = Set(router.routes.map(\.path.description))
         #expect(routed.count > 20)
         #expect(try Self.methods(Self.document()).keys.sorted() == routed.sorted())

@@ -241,6 +241,17 @@ def calibrated(manager):
     return {**record, "saved": {path.name: path.read_text() for path in saved}}
 
 
+def by_socket():
+    """How `tactus status` ends by the service's socket alone, for root, for the group of the socket, and for others."""
+    group = pathlib.Path("/run/tactus/control.sock").stat().st_gid
+    users = ([], ["setpriv", f"--reuid={NUMBER}", f"--regid={group}", "--clear-groups"],
+             ["setpriv", f"--reuid={NUMBER}", f"--regid={NUMBER}", "--clear-groups"])
+    return [
+        subprocess.run(
+            ["unshare", "--net", *words, PROGRAM, "status"], env={"PATH": os.environ["PATH"]}, stdin=subprocess.DEVNULL,
+            capture_output=True).returncode for words in users]
+
+
 def examine(manager, line):
     """The system's unit, with what the documentation says to add for a FIFO in /tmp."""
     outputs = " ".join(f'--output "{name}"' for name in ("raw:/tmp/midi/clock", *listening.OUTPUTS))
@@ -259,6 +270,7 @@ def examine(manager, line):
     profiles = pathlib.Path("/var/lib/tactus-profiles").stat()
     scene["profiles"] = [profiles.st_uid, stat.S_IMODE(profiles.st_mode)]
     scene["reloaded"] = manager.reloaded()
+    scene["by socket"] = by_socket()
     scene["calibrated"] = calibrated(manager)
     request("POST", "/api/v1/nudge", {"milliseconds": 3, "output": next(iter(offsets()))})
     scene["offsets"] = [offsets()]
