@@ -41,14 +41,21 @@ OUTSIDE := LinkNetworkTests|ALSASequencerTests|ControlServerTests
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | expand -t 16
 
-run: build  ## install what is missing, build, run the gateway; ARGS='--tempo 100 …' are passed on
+# What the executable is made of; if nothing of it has changed since the last build, `make run` starts at once.
+MADE := .build/.made
+MADE_OF := Sources Profiles Packaging Package.swift Makefile $(wildcard .git/logs/HEAD)
+
+run:  ## install what is missing, build, run the gateway; ARGS='--tempo 100 …' are passed on
+	@[ -x $(RELEASE) ] && [ -e $(MADE) ] && [ -z "$$(find $(MADE_OF) -newer $(MADE) -print -quit)" ] || $(MAKE) build
 	@echo "Tactus runs until Ctrl-C. Next, in a second terminal: $(RELEASE) status (or play, stop, doctor, --help)" >&2
 	@exec $(RELEASE) run $(ARGS)
 
 build: toolchain  ## the release executable
 	@Packaging/install-packages build
+	@mkdir -p .build && touch $(MADE).begun
 	$(SWIFT) build $(RELEASE_OPTIONS) --product tactus
 	@$(MAKE) documents
+	@mv $(MADE).begun $(MADE)
 
 # One build for tests and for the programs that they start, in a folder of its own: the release configuration, but tests
 # may see what is internal. The program under test is linked again, with Swift's runtime inside as it is installed.
@@ -319,6 +326,8 @@ packages: toolchain
 
 toolchain:
 	@command -v $(SWIFT) >/dev/null || { echo "tactus: Swift 6.3 or later is needed: https://swift.org/install" >&2; exit 1; }
+	@said=$$($(SWIFT) --version 2>&1) || { echo "$$said" >&2; echo "tactus: Swift does not start; install the packages that" \
+		"https://swift.org/install lists for your system, such as libncurses6" >&2; exit 1; }
 
 $(VENV): Tests/Acceptance/requirements.txt
 	@Packaging/install-packages test

@@ -17,12 +17,15 @@ package struct ALSAError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Whether another program is using what was asked for.
     package var isTaken: Bool { code == -EBUSY || code == -EAGAIN }
 
+    /// Whether this user may not do what was asked for.
+    package var isForbidden: Bool { code == -EACCES || code == -EPERM }
+
     /// What the user can do if a client could not be opened; a command or a request.
     package var openingFix: String {
         switch code {
-        case -EACCES: "join the group audio and log in again"
+        case -EACCES, -EPERM: "join the group audio and log in again"
         case -ENOMEM: "close other MIDI programs, since the sequencer has no client left"
-        default: "load the sequencer with 'sudo modprobe snd-seq'"
+        default: "'tactus doctor' tells how to get the sequencer"
         }
     }
 

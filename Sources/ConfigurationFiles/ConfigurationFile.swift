@@ -6,6 +6,12 @@ package import MIDIClock
 /// Names of ports, addresses and other words with their own grammar are kept as text with their position. The code that
 /// parses them can then report where they are wrong.
 package struct ConfigurationFile: Hashable, Sendable {
+    /// Whether to play once ready, at each start: `play`.
+    package var play: Bool?
+    /// The tempo to start with, in thousandths of a BPM: `tempo`.
+    package var tempo: Int64?
+    /// What counts at each start; the rest counts until something else was saved.
+    package var atEachStart: [Starting] = []
     package var outputs: [Output] = []
     /// Whether recognized devices are connected automatically: `auto-connect`.
     package var connectsRecognised: Bool?
@@ -25,10 +31,18 @@ package struct ConfigurationFile: Hashable, Sendable {
     /// An empty file.
     package init() {}
 
+    /// Keys that say how to start, and that a run saves when they are changed while it runs.
+    package enum Starting: String, CaseIterable, Hashable, Sendable {
+        case tempo, link
+        case startStopSync = "start-stop-sync"
+    }
+
     /// One output.
     package struct Output: Hashable, Sendable {
         /// The port as for `--output`, without a profile.
         package var port: Placed<String>
+        /// What to call it; nil for the port's own name.
+        package var name: Placed<String>?
         /// The ID of a profile; nil for the one that recognizes the port.
         package var profile: Placed<String>?
         package var overrides = ProfileOverrides()
@@ -52,6 +66,8 @@ package struct ConfigurationFile: Hashable, Sendable {
 
     /// How to take part in the session.
     package struct Link: Hashable, Sendable {
+        package var isEnabled: Bool?
+        package var isStartStopSyncEnabled: Bool?
         /// 0 to 64 beats.
         package var quantum: Beats?
         /// Names of network interfaces; an empty list means all.

@@ -23,6 +23,9 @@ extension ConfigurationFile {
 
     private static let keys: [Key<ConfigurationFile>] = [
         .version,
+        Key("play", \.play, .boolean),
+        Key("tempo", \.tempo, .decimal(20_000...999_000, decimals: 3, of: "a tempo")),
+        Key("at-each-start", \.atEachStart, Kind<Starting>.word.list(example: "[tempo, link]")),
         Key("outputs", \.outputs, .outputs),
         Key("auto-connect", \.connectsRecognised, .boolean),
         Key("follow", \.follow, section: followKeys),
@@ -38,6 +41,7 @@ extension ConfigurationFile {
 
     fileprivate static let outputKeys: [Key<Output>] = [
         Key("port", \.port, .text(longest: 1_000, example: "TR-8S")).required("it says which output this is"),
+        Key("name", \.name, .text(longest: 63, example: "Bass")),
         Key("profile", \.profile, .text(example: "roland-tr-8s")),
         Key("clock", \.overrides.clock, override: Profile.clockKeys),
         Key("transport", \.overrides.transport, override: Profile.transportKeys),
@@ -50,6 +54,8 @@ extension ConfigurationFile {
     ]
 
     private static let linkKeys: [Key<Link>] = [
+        Key("enabled", \.isEnabled, .boolean),
+        Key("start-stop-sync", \.isStartStopSyncEnabled, .boolean),
         Key("quantum", \.quantum, .beats(upTo: 64)),
         Key("interfaces", \.interfaces, Kind<Placed<String>>.text(example: "eth0").list(example: "[eth0, wlan0]")),
         Key("deactivate-when-idle", \.deactivatesWhenIdle, .boolean),

@@ -5,11 +5,16 @@ package enum NearestWord {
     /// - Parameters:
     ///   - word: as written.
     ///   - words: the existing ones.
-    /// - Returns: the first of the most similar, at most a third of its letters away; or else the only one with the
-    ///   same beginning. Ignores case, and treats `_` as `-`.
+    /// - Returns: the shortest of which the written word is a part after a hyphen; or else the first of the most
+    ///   similar, at most a third of its letters away; or else the only one with the same beginning. Ignores case, and
+    ///   treats `_` as `-`.
     package static func to(_ word: String, among words: some Sequence<String>) -> String? {
         let written = letters(of: word)
         guard !written.isEmpty, written.count <= 64 else { return nil }
+        let whole = words.filter {
+            letters(of: $0).split(separator: "-").dropFirst().contains { $0.elementsEqual(written) }
+        }
+        if written.count >= 3, let shortest = whole.min(by: { $0.count < $1.count }) { return shortest }
         var best: (word: String, distance: Int)?
         for candidate in words {
             let wanted = letters(of: candidate)

@@ -53,7 +53,8 @@ package final class Gateway: Sendable {
         let wanted = Int32(clamping: configuration.realtimePriority)
         let priority = wanted > 0 && RealTimeThread.isGranted(priority: wanted) ? wanted / 2 : 0
         let input = try clients.input(configuration, priority: priority, into: mailbox)
-        let kept = keeper?.found ?? KeptState()
+        var kept = keeper?.found ?? KeptState()
+        kept.written = configuration.written
         let link = Engine(configuration, kept: kept, seed: .random(in: 0 ... .max), at: .now())
         let peer = try LinkPeer(link, interfaces: configuration.interfaces, priority: priority) { state in
             // If the mailbox is full, the gateway thread notices and reads the present state instead.

@@ -13,6 +13,8 @@ package struct GatewayConfiguration: Sendable {
     package var isStartStopSyncEnabled = false
     /// Whether to start playing once ready.
     package var playsAtStart = false
+    /// What the configuration says of how to start, to be saved with what is changed meanwhile.
+    package var written = KeptState.Written()
     /// The part that a reload may change.
     package var live = LiveConfiguration()
     /// Replaces the quantum of ``live`` until one is set or configured.

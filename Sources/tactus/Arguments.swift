@@ -86,6 +86,9 @@ struct TokenFile {
         Failure(.usage, "token file \(path): not a readable text file")
     }
 
+    /// Whether this user may not read it.
+    var isForbidden: Bool { if case .failure(let failure) = token { failure.status == .noPermission } else { false } }
+
     /// What makes the token easy to get, as warnings; none if there is no token.
     var warnings: [Status.Warning] {
         guard let length = try? token.get().text.utf8.count else { return [] }

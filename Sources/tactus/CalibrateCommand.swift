@@ -34,10 +34,12 @@ struct CalibrateCommand: AsyncParsableCommand {
               tactus calibrate tr-8s --input UM-ONE --save    and keep the offset in your own profile
             """)
 
-    @Argument(help: "The output as 'tactus status' names it, or a part of its name.") var output: String
+    @Argument(help: "The output as 'tactus status' names it, or a part of its name.", completion: .output)
+    var output: String
 
     @Option(
-        help: ArgumentHelp("The port at which its clock comes back, as 'tactus ports' lists it.", valueName: "port"))
+        help: ArgumentHelp("The port at which its clock comes back, as 'tactus ports' lists it.", valueName: "port"),
+        completion: .sendingPort())
     var input: String?
 
     @Option(

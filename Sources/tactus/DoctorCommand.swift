@@ -36,7 +36,7 @@ struct DoctorCommand: ParsableCommand {
 extension DoctorCommand {
     /// Findings about the token file that a configuration names; none if it names none, or cannot be read.
     static func tokenFindings(configuration: String?) -> [Finding] {
-        guard let configuration, let path = (try? ConfigurationFile(contentsOf: configuration))?.http.tokenFile?.value
+        guard let configuration, let path = (try? ConfigurationFile(contentsOf: configuration))?.tokenFile
         else { return [] }
         let file = TokenFile(path)
         guard case .success = file.token else { return [] }

@@ -69,7 +69,8 @@ struct Ending: Hashable {
             // The parser's messages are sentences, some of them on two lines; ours are one line in lower case.
             var message = Tactus.message(for: error).split(whereSeparator: \.isNewline).joined(separator: "; ")
             if message.hasSuffix(".") { message.removeLast() }
-            let text = "tactus: \(message.prefix(1).lowercased())\(message.dropFirst())"
+            let choices = MissingArgument.choices(in: message).map { ": \($0)" } ?? ""
+            let text = "tactus: \(message.prefix(1).lowercased())\(message.dropFirst())\(choices)"
             self.init(isResult: false, text: text, exitCode: Failure.Status.usage.rawValue)
         }
     }

@@ -30,7 +30,33 @@ struct OutputArgument: Hashable {
     }
 }
 
+/// The value of `--name`: an output, and what to call it.
+struct OutputName: Hashable {
+    var address: OutputAddress
+    var name: String
+
+    init(address: OutputAddress, name: String) { (self.address, self.name) = (address, name) }
+
+    /// Reads `PORT=NAME`; the name is after the last =.
+    init(argument: String) throws(BadArgument) {
+        let mistake = BadArgument(
+            "write the port of an --output, = and a name of at most 63 letters, such as UM-ONE=Bass")
+        guard let equals = argument.lastIndex(of: "=") else { throw mistake }
+        name = argument[argument.index(after: equals)...].trimmed
+        guard (1...63).contains(name.unicodeScalars.count), name == name.withoutControls else { throw mistake }
+        address = try OutputAddress(argument: String(argument[..<equals]))
+    }
+}
+
 extension OutputAddress {
+    /// Refuses a name for an output that has one, and the name of the port `Clock`.
+    func requireNameable(_ name: String, hasClockPort: Bool) throws(BadArgument) {
+        if case .virtual = self { throw BadArgument("a virtual port has its name already") }
+        guard !hasClockPort || name.lowercased() != "clock" else {
+            throw BadArgument("the general port is called so; choose another name")
+        }
+    }
+
     /// Reads `NAME`, `CLIENT:PORT`, `virtual:NAME` or `raw:PATH[@BAUD]`.
     init(argument: String) throws(BadArgument) {
         if argument.hasPrefix("virtual:") {

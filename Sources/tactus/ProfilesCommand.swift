@@ -18,7 +18,8 @@ struct ProfilesCommand: ParsableCommand {
 
     /// Options for where profiles are searched.
     struct LibraryOptions: ParsableArguments {
-        @Option(help: ArgumentHelp("Another folder of profiles. Repeatable.", valueName: "dir"))
+        @Option(
+            help: ArgumentHelp("Another folder of profiles. Repeatable.", valueName: "dir"), completion: .directory)
         var profiles: [String] = []
 
         /// All profiles; mistakes in those left out go to stderr.
@@ -61,7 +62,8 @@ struct ProfilesCommand: ParsableCommand {
                   tactus profiles show korg-volca --json | jq .clock
                 """)
 
-        @Argument(help: ArgumentHelp("As 'tactus profiles list' names it.", valueName: "name")) var id: String
+        @Argument(help: ArgumentHelp("As 'tactus profiles list' names it.", valueName: "name"), completion: .profile)
+        var id: String
         @OptionGroup var options: LibraryOptions
         @Flag(help: "Print the profile as JSON.") var json = false
 
@@ -108,14 +110,7 @@ struct ProfilesCommand: ParsableCommand {
             /// The device's name; empty if the file cannot be used.
             var name = ""
             var warnings: [String] = []
-            var mistakes: [Row] = []
-
-            /// A mistake; line and column are 0 if it is about the whole file.
-            struct Row: Encodable {
-                var file: String
-                var line, column: Int
-                var message: String
-            }
+            var mistakes: [FoundMistake] = []
 
             init(_ file: String) {
                 self.file = file
@@ -123,22 +118,13 @@ struct ProfilesCommand: ParsableCommand {
                     let profile = try Profile(contentsOf: file)
                     (name, warnings) = (profile.name, profile.warnings)
                 } catch {
-                    mistakes = error.all.map {
-                        Row(file: $0.place.file, line: $0.place.line, column: $0.place.column, message: $0.message)
-                    }
+                    mistakes = error.all.map(FoundMistake.init)
                 }
             }
 
             /// Prints it for people.
             func tell() {
-                guard mistakes.isEmpty else {
-                    return complain(
-                        Mistakes(
-                            mistakes.map {
-                                Mistake(Place(file: $0.file, line: $0.line, column: $0.column), $0.message)
-                            }
-                        ).description)
-                }
+                guard mistakes.isEmpty else { return complain(Mistakes(mistakes.map(\.mistake)).description) }
                 for warning in warnings { complain("\(file): warning: \(warning)") }
                 print("\(file): \(name), no mistake".withoutControls)
             }
@@ -190,10 +176,4 @@ struct ProfilesCommand: ParsableCommand {
             var written, unchanged: Int
         }
     }
-}
-
-/// Writes lines to stderr.
-private func complain(_ text: String) {
-    let clean = text.split(separator: "\n", omittingEmptySubsequences: false).map { String($0).withoutControls }
-    write("\(clean.joined(separator: "\n"))\n", to: STDERR_FILENO)
 }

@@ -264,7 +264,8 @@ struct FollowCommand: AsyncParsableCommand {
     @Argument(
         help: ArgumentHelp(
             "A port as 'tactus ports' lists it, auto for any clock at 'Clock In', or off for none.",
-            valueName: "port"), transform: FollowChoice.init(argument:))
+            valueName: "port"), completion: .sendingPort(or: "auto", "off"),
+        transform: FollowChoice.init(argument:))
     var source: FollowChoice
     @OptionGroup var remote: RemoteOptions
 
@@ -309,7 +310,7 @@ struct NudgeCommand: AsyncParsableCommand {
         parsing: .allUnrecognized,
         help: ArgumentHelp(
             "Milliseconds, negative for earlier; then the output, by its name or a part of it, unless you mean all.",
-            valueName: "ms"))
+            valueName: "ms"), completion: .output)
     var words: [String] = []
     @Option(
         parsing: .unconditional,
@@ -383,7 +384,9 @@ struct RealignCommand: AsyncParsableCommand {
 
     @Flag(help: "At the next sixteenth, if the device understands song positions.") var now = false
 
-    @Argument(help: "The output as 'tactus status' names it, or a part of its name. (default: all)") var output: String?
+    @Argument(
+        help: "The output as 'tactus status' names it, or a part of its name. (default: all)", completion: .output)
+    var output: String?
     @OptionGroup var remote: RemoteOptions
 
     func run() async throws {

@@ -10,7 +10,9 @@ struct RemoteOptions: ParsableArguments {
         transform: ControlURL.init(argument:))
     var url = ControlURL.standard
 
-    @Option(help: ArgumentHelp("A file with the gateway's token, if it wants one.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp(
+            "A file with the gateway's token, if it wants one.", valueName: "file"))
     var tokenFile: String?
 
     @Flag(help: "Print the answer, or the error, as JSON.")
@@ -35,9 +37,8 @@ struct RemoteOptions: ParsableArguments {
     /// The client for the chosen gateway.
     var client: ControlClient {
         get throws {
-            var token: BearerToken?
-            if let tokenFile { token = try TokenFile(tokenFile).token.get() }
-            return ControlClient(url: url, token: token)
+            guard let tokenFile else { return ControlClient(url: url, sockets: ControlSockets.toward(url)) }
+            return ControlClient(url: url, token: try TokenFile(tokenFile).token.get())
         }
     }
 }

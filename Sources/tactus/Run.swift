@@ -40,14 +40,20 @@ struct Run: AsyncParsableCommand {
         completion: .directory)
     var profiles: [String] = []
 
-    @Flag(inversion: .prefixedNo, help: "Take part in the Link session. (default: as last switched, else yes)")
+    @Flag(
+        inversion: .prefixedNo,
+        help: "Take part in the Link session. (default: as last switched, else as configured, else yes)")
     var link: Bool?
 
-    @Flag(inversion: .prefixedNo, help: "Share play and stop with the session. (default: as last switched, else no)")
+    @Flag(
+        inversion: .prefixedNo,
+        help: "Share play and stop with the session. (default: as last switched, else as configured, else no)")
     var startStopSync: Bool?
 
-    @Flag(help: "Start playing once ready, for boxes without a screen.")
-    var play = false
+    @Flag(
+        inversion: .prefixedNo,
+        help: "Start playing once ready, for boxes without a screen. (default: as configured, else no)")
+    var play: Bool?
 
     @Option(
         parsing: .unconditional,  // so that '--quantum -1' is told what is wrong with it
@@ -59,7 +65,8 @@ struct Run: AsyncParsableCommand {
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "Tempo until somebody sets another, 20 to 999. (default: the last one, else 120)", valueName: "bpm"),
+            "Tempo until somebody sets another, 20 to 999. (default: the last one, else the configured one, else 120)",
+            valueName: "bpm"),
         transform: Tempo.init(argument:))
     var tempo: Tempo?
 
@@ -81,8 +88,15 @@ struct Run: AsyncParsableCommand {
             A device to drive: NAME or a part of it, CLIENT:PORT, virtual:NAME for a port that others connect to, or \
             raw:PATH[@BAUD] for a device node, FIFO or serial line; then, if you like, = and a profile of \
             'tactus profiles list'. Repeatable. (default: every device that a profile recognises)
-            """, valueName: "port[=profile]"), transform: OutputArgument.init(argument:))
+            """, valueName: "port[=profile]"), completion: .takingPort,
+        transform: OutputArgument.init(argument:))
     var output: [OutputArgument] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "What to call an --output, such as UM-ONE=Bass. Repeatable. (default: the port's own name)",
+            valueName: "port=name"), transform: OutputName.init(argument:))
+    var name: [OutputName] = []
 
     @Flag(help: "Do not create the general port 'Clock'.")
     var noClockPort = false
@@ -92,7 +106,8 @@ struct Run: AsyncParsableCommand {
             """
             Whose clock to follow when Link is off: NAME or a part of it, CLIENT:PORT, auto for any clock at 'Clock \
             In' (or the device of --clock-in), or off for none. See 'tactus follow --help'. (default: auto)
-            """, valueName: "port"), transform: FollowChoice.init(argument:))
+            """, valueName: "port"), completion: .sendingPort(or: "auto", "off"),
+        transform: FollowChoice.init(argument:))
     var follow: FollowChoice?
 
     @Option(
@@ -184,6 +199,20 @@ struct Run: AsyncParsableCommand {
         let outputs = output.map(\.address.argument)
         for (index, name) in outputs.enumerated() where outputs[..<index].contains(name) {
             throw ValidationError("--output \(name) is given twice")
+        }
+        for (index, name) in name.enumerated() {
+            guard outputs.contains(name.address.argument) else {
+                throw ValidationError("--name \(name.address.argument)=\(name.name): there is no such --output")
+            }
+            do throws(BadArgument) {
+                try name.address.requireNameable(name.name, hasClockPort: !noClockPort)
+            } catch {
+                throw ValidationError("--name \(name.address.argument)=\(name.name): \(error)")
+            }
+            for other in self.name[..<index]
+            where other.address.argument == name.address.argument || other.name.lowercased() == name.name.lowercased() {
+                throw ValidationError("two --name name the same output, or give the same name")
+            }
         }
     }
 }

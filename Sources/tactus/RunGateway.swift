@@ -18,7 +18,7 @@ extension Run {
         let signals = try Self.system { () throws(SystemCallError) in try RunSignals.taken.get() }
         let (setup, live, interfaces, address) = try plan()
         let oscAddress = try Self.configured { () throws(Mistakes) in try setup.oscAddress() }
-        let token = try setup.token?.token.get()
+        let token = try setup.secret()
         let (format, level) = (setup.logFormat.format, setup.logLevel)
         let console = try Self.system { () throws(SystemCallError) in
             try Console { format.lossLine(count: $0, at: millisecondsSince1970()) }
@@ -42,6 +42,7 @@ extension Run {
             } catch {
                 throw await Self.alreadyRunning(at: address, token: token) ?? error
             }
+            await server?.letOwnCommandsIn(at: ControlSockets.own(port: address.port), unlike: token)
         }
         var osc: OSCServer?
         if let oscAddress { osc = try await Self.listen(forOSCAt: oscAddress) }
@@ -262,12 +263,15 @@ extension Run {
     }
 
     /// The settings of this run: options first, then saved state, then the file.
-    private func configuration(_ live: LiveConfiguration, _ kept: KeptState) -> GatewayConfiguration {
-        var configuration = GatewayConfiguration(live, kept: kept)
+    private func configuration(
+        _ setup: Setup, _ live: LiveConfiguration, _ kept: KeptState
+    ) -> GatewayConfiguration {
+        var configuration = GatewayConfiguration(live, kept: setup.starting(kept))
+        configuration.written = setup.written
         configuration.tempo = tempo ?? configuration.tempo
         configuration.isLinkEnabled = link ?? configuration.isLinkEnabled
         configuration.isStartStopSyncEnabled = startStopSync ?? configuration.isStartStopSyncEnabled
-        configuration.playsAtStart = play
+        configuration.playsAtStart = play ?? setup.file.play ?? false
         if quantum != nil { configuration.quantum = nil }
         if follow != nil || clockIn != nil { configuration.follow = nil }
         return configuration
@@ -282,7 +286,7 @@ extension Run {
             // Free memory from reading profiles would otherwise be locked with the rest.
             clinux_return_free_memory()
             let keeper = try StateKeeper(directory: state ?? Folders.state, log: log)
-            var configuration = configuration(live, keeper.found)
+            var configuration = configuration(setup, live, keeper.found)
             configuration.clockInDevice = clockIn
             configuration.interfaces = interfaces
             configuration.realtimePriority = realtimePriority
@@ -329,5 +333,22 @@ extension Run {
             try? await Task.sleep(for: .milliseconds(100))
         }
         console.show("")
+    }
+}
+
+extension ControlServer {
+    /// Lets commands of this computer in without a token, if there is a folder for that; a run goes on without.
+    fileprivate func letOwnCommandsIn(at socket: ControlSocket?, unlike token: BearerToken?) async {
+        guard let socket else { return }
+        let log = Logger(label: "tactus.control")
+        do throws(SystemCallError) {
+            try await listen(at: socket, log: log)
+        } catch {
+            guard token != nil else { return log.debug("no socket", metadata: ["error": "\(error)"]) }
+            let fix =
+                error.code == EWOULDBLOCK ? "end the other run that has it" : "see why \(socket.path) cannot be made"
+            log.warning(
+                "commands on this computer need the token, too", metadata: ["error": "\(error)", "fix": "\(fix)"])
+        }
     }
 }

@@ -28,7 +28,49 @@ struct Setup {
         path = options.config ?? Folders.configuration
         file = try path.map(ConfigurationFile.init(contentsOf:)) ?? ConfigurationFile()
         library = ProfileLibrary(adding: options.profiles)
-        token = (options.httpTokenFile ?? file.http.tokenFile?.value).map(TokenFile.init)
+        token = (options.httpTokenFile ?? file.tokenFile).map(TokenFile.init)
+    }
+
+    /// The secret that clients must show; nil for none.
+    ///
+    /// - Throws: why it cannot be read, with the place in the configuration file if that names it.
+    func secret() throws(Failure) -> BearerToken? {
+        do throws(Failure) {
+            return try token?.token.get()
+        } catch {
+            guard let secretMistake else { throw error }
+            throw Failure(error.status == .noPermission ? .noPermission : .badFile, secretMistake.description)
+        }
+    }
+
+    /// What is wrong with the token file that the configuration file names; nil if nothing is.
+    var secretMistake: Mistake? {
+        guard options.httpTokenFile == nil, case .failure(let failure) = token?.token else { return nil }
+        return file.http.tokenFile?.mistake(failure.text)
+    }
+
+    /// What the file says of how to start.
+    var written: KeptState.Written {
+        KeptState.Written(
+            tempo: file.tempo.map { Double($0) / 1_000 }, link: file.link.isEnabled,
+            startStopSync: file.link.isStartStopSyncEnabled)
+    }
+
+    /// What was saved; but what the file says counts where nothing was saved, where the file has changed since, or at
+    /// each start if it says so.
+    func starting(_ kept: KeptState) -> KeptState {
+        func choose<Value: Equatable>(
+            _ saved: Value?, _ written: Value?, _ before: Value?, _ key: ConfigurationFile.Starting
+        ) -> Value? {
+            guard let written, saved == nil || written != before || file.atEachStart.contains(key) else { return saved }
+            return written
+        }
+        var state = kept
+        let (now, before) = (written, kept.written)
+        state.tempo = choose(kept.tempo, now.tempo, before?.tempo, .tempo)
+        state.link = choose(kept.link, now.link, before?.link, .link)
+        state.startStopSync = choose(kept.startStopSync, now.startStopSync, before?.startStopSync, .startStopSync)
+        return state
     }
 
     /// The settings that can change while the gateway runs.
@@ -40,7 +82,8 @@ struct Setup {
         live.outputs.library = library
         live.outputs.outputs =
             options.output.isEmpty
-            ? file.outputs.compactMap { reader.output($0) } : options.output.compactMap { reader.output($0) }
+            ? file.outputs.compactMap { reader.output($0) }
+            : options.output.compactMap { reader.output($0, named: options.name) }
         live.outputs.hasClockPort = !options.noClockPort
         live.outputs.connectsRecognised = file.connectsRecognised ?? options.output.isEmpty
         live.outputs.tempos = options.tempoRange ?? file.tempoRange ?? .all
@@ -133,7 +176,8 @@ private struct ConfigurationReader {
     private var mistakes: [Mistake] = []
     /// Whether the port `Clock` exists without being named.
     let hasClockPort: Bool
-    /// Names of the outputs so far; case-insensitive.
+    /// Ports of the outputs so far, and names that they were given; case-insensitive.
+    private var ports: Set<String> = []
     private var names: Set<String> = []
     /// The last output of the file.
     private var last: Placed<String>?
@@ -144,22 +188,34 @@ private struct ConfigurationReader {
     }
 
     /// An output of the command line; its profile was checked before.
-    mutating func output(_ argument: OutputArgument) -> OutputRequest? {
-        OutputRequest(argument.address, profile: argument.profile.flatMap { try? library.profile(id: $0) })
+    mutating func output(_ argument: OutputArgument, named names: [OutputName]) -> OutputRequest? {
+        OutputRequest(
+            argument.address, name: names.first { $0.address.argument == argument.address.argument }?.name,
+            profile: argument.profile.flatMap { try? library.profile(id: $0) })
     }
 
     mutating func output(_ output: ConfigurationFile.Output) -> OutputRequest? {
         last = output.port
         var request: OutputRequest?
         do throws(BadArgument) {
-            let address = try OutputAddress(argument: output.port.value)
+            let address = try OutputAddress(argument: Self.port(output.port))
             if hasClockPort { try address.requireNotClock() }
-            if !names.insert(address.argument).inserted {
+            if !ports.insert(address.argument).inserted {
                 throw BadArgument("another output has this port already; delete one of them")
             }
-            request = OutputRequest(address, overrides: output.overrides)
+            request = OutputRequest(address, name: output.name?.value, overrides: output.overrides)
         } catch {
             mistakes.append(output.port.mistake("'\(output.port.value)': \(error)"))
+        }
+        if let name = output.name {
+            do throws(BadArgument) {
+                if let request { try request.address.requireNameable(name.value, hasClockPort: hasClockPort) }
+                if !names.insert(name.value.lowercased()).inserted {
+                    throw BadArgument("another output has this name already; choose another")
+                }
+            } catch {
+                mistakes.append(name.mistake("'\(name.value)': \(error)"))
+            }
         }
         if let profile = output.profile {
             do throws(UnknownProfile) {
@@ -174,6 +230,13 @@ private struct ConfigurationReader {
             mistakes += error.all
         }
         return request
+    }
+
+    /// A port as the file writes it, with the whole path of a raw line.
+    private static func port(_ port: Placed<String>) -> String {
+        let raw = "raw:"
+        guard port.value.hasPrefix(raw) else { return port.value }
+        return raw + Folders.path(String(port.value.dropFirst(raw.count)), in: port.place.file)
     }
 
     mutating func follow(_ source: Placed<String>?) -> FollowChoice? {
@@ -214,6 +277,14 @@ private struct ConfigurationReader {
 
 /// Standard places of files.
 enum Folders {
+    /// A path as a file writes it: `~` is the user's home folder, and a relative path begins in the file's own folder.
+    static func path(_ written: String, in file: String) -> String {
+        if written == "~" || written.hasPrefix("~/"), let home = environment("HOME") {
+            return home + written.dropFirst()
+        }
+        return written.isEmpty || written.hasPrefix("/") ? written : "\(Files.folder(of: file))/\(written)"
+    }
+
     /// A folder of the user: from an absolute path in a variable, or else below the home folder.
     private static func own(_ variable: String, _ fallback: String) -> String? {
         let named = environment(variable).flatMap { $0.hasPrefix("/") ? $0 : nil }
@@ -245,6 +316,11 @@ enum Folders {
 
     /// The folder of the user's own profiles; nil without a home folder.
     static var ownProfiles: String? { own("XDG_CONFIG_HOME", ".config").map { "\($0)/profiles" } }
+}
+
+extension ConfigurationFile {
+    /// The path of the token file that it names.
+    var tokenFile: String? { http.tokenFile.map { Folders.path($0.value, in: $0.place.file) } }
 }
 
 extension ProfileLibrary {

@@ -40,10 +40,14 @@ extension Setup {
     private func waiting(since started: Setup) throws(Mistakes) -> [Status.Warning] {
         var changed: [String] = []
         if try interfaces() != started.interfaces() { changed.append("link: interfaces") }
-        if try address() != started.address() || token?.path != started.token?.path || secret != started.secret {
+        if try address() != started.address() || token?.path != started.token?.path || tokenText != started.tokenText {
             changed.append("http")
         }
         if osc != started.osc { changed.append("osc") }
+        let names = (started.outputNames, outputNames)
+        if options.output.isEmpty, names.1.contains(where: { names.0[$0] != nil && names.0[$0] != $1 }) {
+            changed.append("outputs: name")
+        }
         if logLevel != started.logLevel || logFormat != started.logFormat { changed.append("log") }
         let warnings = changed.map { section in
             Status.Warning(
@@ -61,7 +65,12 @@ extension Setup {
         ]
     }
 
-    private var secret: String? { try? token?.token.get().text }
+    private var tokenText: String? { try? token?.token.get().text }
+
+    /// What the file calls its outputs, by their ports; empty for the port's own name.
+    private var outputNames: [String: String] {
+        Dictionary(file.outputs.map { ($0.port.value, $0.name?.value ?? "") }) { $1 }
+    }
 
     /// The file's settings for Open Sound Control.
     private var osc: [String?] {

@@ -26,7 +26,7 @@ struct Tactus: AsyncParsableCommand {
             PlayCommand.self, StopCommand.self, TempoCommand.self, TapCommand.self, QuantumCommand.self,
             FollowCommand.self, NudgeCommand.self, RealignCommand.self, UndoCommand.self, ReloadCommand.self,
             LearnCommand.self, CalibrateCommand.self, MonitorCommand.self, PortsCommand.self, ProfilesCommand.self,
-            DoctorCommand.self,
+            ConfigCommand.self, DoctorCommand.self,
         ])
 
     /// The version, and in brackets the commit if it is known.
@@ -43,7 +43,7 @@ struct Tactus: AsyncParsableCommand {
             let lacksRoom = isRun && !Descriptors.areAtLeast(Run.leastDescriptors)
             if isRun, !lacksRoom { _ = RunSignals.taken }
             try requireCommand(CommandLine.arguments.dropFirst())
-            var command = try parseAsRoot()
+            var command = try await asyncParseAsRoot()
             // Now, because without descriptors the runtime crashes at its first wait.
             if lacksRoom, let run = command as? Run { _ = try run.plan() }
             if var asynchronous = command as? any AsyncParsableCommand {

@@ -12,10 +12,18 @@ extension ParsableCommand {
             guard !known.isEmpty, !word.hasPrefix("-") else { return }
             let names = known.map { $0._commandName }
             guard let index = names.firstIndex(of: word) else {
-                let nearest = NearestWord.to(word, among: names).map { "did you mean '\($0)'?" }
+                let meant = synonyms[word.lowercased()].flatMap { names.contains($0) ? $0 : nil }
+                let nearest = (meant ?? NearestWord.to(word, among: names)).map { "did you mean '\($0)'?" }
                 throw Failure(.usage, "there is no command '\(word)'; \(nearest ?? "'tactus --help' lists them all")")
             }
             known = known[index].configuration.subcommands
         }
     }
 }
+
+/// Other words for commands.
+private let synonyms = [
+    "start": "play", "go": "play", "pause": "stop", "halt": "stop", "bpm": "tempo", "speed": "tempo", "offset": "nudge",
+    "devices": "ports", "list": "ports", "outputs": "status", "info": "status", "session": "peers", "check": "doctor",
+    "configuration": "config",
+]

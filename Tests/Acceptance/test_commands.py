@@ -42,6 +42,20 @@ def test_commands_are_done_and_the_status_shows_it(start):
     assert text.startswith("while Link is off, MPC is followed\nthe clock to follow, MPC, is away: ")
 
 
+def test_a_configuration_is_checked_as_run_would_read_it(tmp_path):
+    def check(text, *words):
+        (tmp_path / "config.yaml").write_text(text)
+        return run_tactus("config", "check", tmp_path / "config.yaml", *words)
+
+    assert said(check("")) == said(check("# tempo: 120\n")) == f"{tmp_path}/config.yaml: no mistake\n"
+    wrong = check("version: 1\noutputs: [{ port: A, name: x }, { port: A, profile: none }]\nhttp: { token-file: none }\n")
+    assert (wrong.returncode, wrong.stdout) == (65, "")
+    places = [line.removeprefix(f"{tmp_path}/config.yaml:").partition(" ")[0] for line in wrong.stderr.splitlines()]
+    assert places[:3] == ["2:39:", "2:51:", "3:23:"] and "cannot be used" in wrong.stderr
+    found = json.loads(check("version: 1\ntempo: fast\n", "--json").stdout)
+    assert [(mistake["line"], mistake["column"]) for mistake in found["mistakes"]] == [(2, 8)]
+
+
 def test_an_output_is_named_by_id_name_or_part_and_a_nudge_too_far_moves_nothing(start):
     gateway = start("--no-link", "--play", "--output", "virtual:DIN 1", "--output", "virtual:DIN 2")
 
@@ -68,7 +82,7 @@ def test_an_output_is_named_by_id_name_or_part_and_a_nudge_too_far_moves_nothing
 def test_ports_says_what_is_missing_on_a_machine_without_a_sequencer():
     done = run_tactus("ports")
     assert done.returncode == 71 and done.stdout == ""
-    assert "modprobe" in done.stderr and len(done.stderr.strip().splitlines()) == 1
+    assert "tactus doctor" in done.stderr and len(done.stderr.strip().splitlines()) == 1
 
 
 def test_every_command_explains_itself_and_the_program_tells_its_version():

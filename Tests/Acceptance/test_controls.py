@@ -82,7 +82,7 @@ def test_an_ambiguous_name_lists_what_to_write_in_every_command(seen):
 def test_learn_says_what_is_missing_without_a_sequencer_and_refuses_what_it_does_not_know():
     done = run_tactus("learn", "tap")
     assert done.returncode == 71 and done.stdout == ""
-    assert "modprobe" in complaint(done.stderr)
+    assert "tactus doctor" in complaint(done.stderr)
     for words in (["dance"], [], ["tap", "--seconds", "0"]):
         done = run_tactus("learn", *words)
         assert done.returncode == 64 and done.stdout == "", words

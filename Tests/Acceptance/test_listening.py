@@ -135,7 +135,7 @@ def test_a_person_at_a_terminal_sees_the_level_first_and_begins_by_enter(start):
         assert not gateway.status()["playing"] and "waiting for the start" not in screen.text()
         screen.press("\n")
         until(lambda: screen.process.poll() is not None, "it goes on, and there is no sequencer here")
-        assert screen.process.returncode == 71 and b"modprobe snd-seq" in screen.process.stderr.read()
+        assert screen.process.returncode == 71 and b"tactus doctor" in screen.process.stderr.read()
 
 
 @process

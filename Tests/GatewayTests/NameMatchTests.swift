@@ -21,6 +21,19 @@ struct NameMatchTests {
         var id: String
         var name: String
         var names: [[String]] { [[id], [name]] }
+        var furtherNames: [String] = []
+    }
+
+    @Test
+    func `an output is also found by its profile's name, unless another is called so`() throws {
+        var outputs = outputs
+        outputs[1].furtherNames = ["korg-volca"]
+        #expect(NameMatch("volca", among: outputs) == .found(outputs[1]))
+        #expect(NameMatch("korg-v", among: outputs) == .found(outputs[1]))
+        outputs[2].furtherNames = ["korg-volca"]
+        #expect(NameMatch("volca", among: outputs) == .ambiguous([outputs[1], outputs[2]]))
+        outputs[3].name = "My Volca"
+        #expect(NameMatch("volca", among: outputs) == .found(outputs[3]))
     }
 
     @Test(arguments: [

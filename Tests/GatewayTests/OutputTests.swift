@@ -12,10 +12,20 @@ struct OutputTests {
     @Test(arguments: [
         ("TR-8S", "tr-8s"), ("Elektron Model:Samples", "elektron-model-samples"),
         ("raw:/dev/ttyAMA0", "raw-dev-ttyama0"),
-        ("24:0", "24-0"), ("Ä", "output"),
+        ("24:0", "24-0"), ("Schlägel", "schl-gel"), ("!", "output"),
     ])
     func `an output's ID is a slug of its name`(name: String, id: String) {
         #expect(Output(name).id == id)
+    }
+
+    @Test
+    func `names without Latin letters have IDs of their own, whichever comes first`() {
+        let names = ["Бас", "Соло 1", "Соло", "ドラム", "Ä"]
+        let ids = names.map { Output($0).id }
+        #expect(Set(ids).count == names.count)
+        #expect(ids.allSatisfy { $0.hasPrefix("output-") && $0.allSatisfy { $0.isASCII } })
+        #expect(names.map { Output($0, takenIDs: ids.filter { $0 != Output(names[0]).id }).id }[0] == ids[0])
+        #expect(ids[0] == "output-v3gsm8", "IDs are kept in files, so they never change")
     }
 
     @Test

@@ -17,7 +17,7 @@ struct CommandLineTests {
         let run = try #require(try Tactus.parseAsRoot(["run"]) as? Run)
         #expect(run.link == nil)
         #expect(run.startStopSync == nil)
-        #expect(run.play == false)
+        #expect(run.play == nil)
         #expect(run.quantum == nil)
         #expect(run.tempo == nil)
         #expect(run.output.isEmpty)
@@ -47,7 +47,7 @@ struct CommandLineTests {
         #expect(run.link == false)
         #expect(run.startStopSync == true)
         #expect(run.state == "kept")
-        #expect(run.play)
+        #expect(run.play == true)
         #expect(run.quantum == Beats(0.5))
         #expect(run.tempo == Tempo(beatsPerMinute: 999))
         #expect(run.output.map(\.address) == [.numeric(client: 24, port: 0), .virtual("Drums")])
@@ -174,12 +174,12 @@ struct CommandLineTests {
         ("nudge 1001", nudge),
         ("nudge -2 tr-8s volca", nudge),
         ("realign tr-8s volca", "unexpected argument 'volca'"),
-        ("profiles show", "missing expected argument '<name>'"),
+        ("profiles show", "missing expected argument '<name>': 'tactus profiles list' names them"),
         ("run --http 127.0.0.1:9000 --no-http", "--http and --no-http cannot be combined"),
         ("run --qr --no-http", "--qr and --no-http cannot be combined"),
         ("status --qr --watch", "--qr cannot be combined with --watch or --json"),
         ("run --clock-in hw:1,0 --follow TR-8S", "--clock-in and --follow cannot be combined"),
-        ("follow", "missing expected argument '<port>'"),
+        ("follow", "missing expected argument '<port>': auto, off, or a port of 'tactus ports'"),
         (
             "run --realtime-priority 100",
             "the value '100' is invalid for '--realtime-priority <n>': "
@@ -212,7 +212,7 @@ struct CommandLineTests {
         ("nudge --rest", "unknown option '--rest'"),
         ("undo 2", "unexpected argument '2'"),
         ("tempo fast", "the value 'fast' is invalid for '<bpm>': \(tempo)"),
-        ("link", "missing expected argument '<state>'"),
+        ("link", "missing expected argument '<state>': on or off"),
         ("link maybe", "the value 'maybe' is invalid for '<state>'. Please provide one of 'on' and 'off'"),
         ("start-stop-sync 1", "the value '1' is invalid for '<state>'. Please provide one of 'on' and 'off'"),
         ("play now", "unexpected argument 'now'"),
@@ -233,6 +233,14 @@ struct CommandLineTests {
         #expect(ending.exitCode == 64)
         #expect(ending.isResult == false)
         #expect(ending.text.contains("\n") == false)
+    }
+
+    @Test(arguments: [("start", "play"), ("pause", "stop"), ("statsu", "status"), ("profiles sho", "show")])
+    func `an unknown command names the one that was meant`(line: String, meant: String) {
+        let failure = #expect(throws: Failure.self) {
+            try Tactus.requireCommand(line.split(separator: " ").map(String.init))
+        }
+        #expect(failure?.text.hasSuffix("; did you mean '\(meant)'?") == true)
     }
 
     @Test(arguments: ["--help", "help run", "run --help", "status -h", "--version"])

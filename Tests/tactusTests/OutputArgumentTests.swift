@@ -1,3 +1,4 @@
+import ArgumentParser
 import Foundation
 import Gateway
 import Testing
@@ -63,6 +64,21 @@ struct OutputArgumentTests {
         let output = try OutputArgument(argument: text)
         #expect(output.address == address)
         #expect(output.profile == profile)
+    }
+
+    @Test
+    func `an output is given a name by its port`() throws {
+        #expect(try OutputName(argument: "UM-ONE= Bass ") == OutputName(address: .name("UM-ONE"), name: "Bass"))
+        #expect(try OutputName(argument: "raw:/dev/a=b=Бас").name == "Бас")
+        for wrong in ["Bass", "UM-ONE=", "UM-ONE=\u{7}", "UM-ONE=" + String(repeating: "a", count: 64)] {
+            #expect(throws: BadArgument.self) { try OutputName(argument: wrong) }
+        }
+        let run = ["run", "--output", "UM-ONE=korg-volca", "--output", "virtual:A"]
+        let named = try #require(try Tactus.parseAsRoot(run + ["--name", "um-one=Bass"]) as? Run)
+        #expect(try Setup(named).liveConfiguration().outputs.outputs.map(\.name) == ["Bass", nil])
+        for wrong in ["MC=Bass", "virtual:A=Bass", "UM-ONE=Clock"] {
+            #expect(throws: (any Error).self) { try Tactus.parseAsRoot(run + ["--name", wrong]) }
+        }
     }
 
     @Test

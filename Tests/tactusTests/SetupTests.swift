@@ -3,6 +3,7 @@ import BeatTime
 import ConfigurationFiles
 import ControlServer
 import Doctor
+import Essentials
 import Foundation
 import Gateway
 import GatewayStatus
@@ -125,6 +126,72 @@ struct SetupTests {
             #expect(setup.token?.path == "/etc/token")
             #expect(setup.logLevel == .debug)
             #expect(setup.logFormat == .json)
+        }
+    }
+
+    @Test
+    func `what was saved counts, unless the file has changed since or counts at each start`() throws {
+        let keys = "tempo: 97.5\nlink: { enabled: false, start-stop-sync: true }\n"
+        var kept = KeptState()
+        (kept.tempo, kept.link) = (130, true)
+        try withSetup("version: 1\nplay: true\n" + keys) { setup in
+            #expect(setup.file.play == true)
+            kept.written = setup.written
+            let state = setup.starting(kept)
+            #expect((state.tempo, state.link, state.startStopSync) == (130, true, true))
+            #expect(setup.starting(KeptState()).tempo == 97.5)
+            // It has been changed since, or is another one than when that was saved.
+            kept.written = setup.written
+            #expect(setup.starting(kept).tempo == 130)
+            kept.written?.tempo = 97
+            #expect(setup.starting(kept).tempo == 97.5)
+        }
+        try withSetup("version: 1\nat-each-start: [tempo, start-stop-sync]\n" + keys) { setup in
+            let state = setup.starting(kept)
+            #expect((state.tempo, state.link, state.startStopSync) == (97.5, true, true))
+        }
+        try withSetup("version: 1\nat-each-start: [tempo]\n") { setup in #expect(setup.starting(kept).tempo == 130) }
+    }
+
+    @Test
+    func `paths in the file begin at home or beside the file, and are told with their place`() throws {
+        let text = """
+            version: 1
+            http: { token-file: ~/no-such-token }
+            outputs: [{ port: raw:line }, { port: raw:/dev/a }]
+            """
+        try withSetup(text) { setup in
+            let (home, path) = (try #require(environment("HOME")), try #require(setup.path))
+            let folder = (path as NSString).deletingLastPathComponent
+            #expect(setup.token?.path == "\(home)/no-such-token")
+            #expect(
+                try setup.liveConfiguration().outputs.outputs.map(\.address) == [
+                    .raw(path: "\(folder)/line", bitsPerSecond: 31250), .raw(path: "/dev/a", bitsPerSecond: 31250),
+                ])
+            let failure = #expect(throws: Failure.self) { try setup.secret() }
+            #expect(failure?.status == .badFile)
+            #expect(failure?.text == "\(path):2:21: token file \(home)/no-such-token: there is no such file")
+        }
+    }
+
+    @Test
+    func `names of outputs are their own, and count from the next start on`() throws {
+        let text = "version: 1\noutputs: [{ port: UM-ONE, name: Bass }, { port: '24:0' }]\n"
+        try withSetup(text) { started in
+            #expect(try started.liveConfiguration().outputs.outputs.map(\.name) == ["Bass", nil])
+            let path = try #require(started.path)
+            try text.replacing("Bass", with: "Lead").write(toFile: path, atomically: false, encoding: .utf8)
+            let live = try Setup(started.options).liveConfiguration(since: started)
+            #expect(live.warnings.map(\.code) == ["restart-needed"])
+        }
+        for (wrong, place) in [
+            ("[{ port: A, name: x }, { port: B, name: X }]", "2:50"), ("[{ port: 'virtual:A', name: x }]", "2:38"),
+            ("[{ port: A, name: clock }]", "2:28"),
+        ] {
+            try withSetup("version: 1\noutputs: \(wrong)\n") { setup in
+                let mistakes = #expect(throws: Mistakes.self) { try setup.liveConfiguration() }
+                #expect(mistakes?.all.map { "\($0.place.line):\($0.place.column)" } == [place])
+            }
         }
     }
 

@@ -105,8 +105,15 @@ struct Output: Sendable {
     }
 
     /// Lower-case letters and digits of a name, joined by hyphens, with a number added if that is taken.
+    ///
+    /// A name without Latin letters gets some of its own, so that its ID does not depend on other outputs.
     private static func slug(of name: String, avoiding taken: [String]) -> String {
-        let words = name.lowercased().split { !$0.isASCII || !($0.isLetter || $0.isNumber) }
+        var words = name.lowercased().split { !$0.isASCII || !($0.isLetter || $0.isNumber) }.map(String.init)
+        if !words.joined().contains(where: \.isLetter), name.contains(where: \.isLetter) {
+            // 32 bits by the method of Fowler, Noll and Vo.
+            let hash = name.utf8.reduce(UInt32(2_166_136_261)) { ($0 ^ UInt32($1)) &* 16_777_619 }
+            words = ["output"] + words + [String(hash, radix: 36)]
+        }
         let plain = words.isEmpty ? "output" : words.joined(separator: "-")
         guard taken.contains(plain) else { return plain }
         var number = 2

@@ -47,6 +47,8 @@ extension OutputTable {
     }
 
     private mutating func settle(_ slot: Int, _ request: OutputRequest) {
+        var request = request
+        request.name = all[slot].request.name  // by which its settings are saved; another counts from the next start on
         // A profile that recognized the device stays if it still exists; one that the user no longer names does not.
         let recognised = all[slot].request.profile == nil ? all[slot].profile?.id : nil
         let profile = request.profile ?? recognised.flatMap { try? configuration.library.profile(id: $0) }
@@ -64,7 +66,7 @@ extension OutputTable {
         for request in configuration.requests {
             let target = Output.Target(request.address)
             guard !hasOutput(for: target) else { continue }
-            if add(target, name: target.name, request) { isNew = true } else { withoutSlot.named += 1 }
+            if add(target, name: request.name ?? target.name, request) { isNew = true } else { withoutSlot.named += 1 }
         }
         return isNew
     }

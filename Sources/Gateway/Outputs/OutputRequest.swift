@@ -4,14 +4,20 @@ internal import MIDIClock
 /// An output that the user asks for.
 package struct OutputRequest: Hashable, Sendable {
     package var address: OutputAddress
+    /// What to call it; nil for the port's own name.
+    package var name: String?
     /// The profile to use; nil for the one that recognizes the device, or else the default.
     package var profile: Profile?
     /// Settings that replace those of the profile.
     package var overrides: ProfileOverrides
     /// Tempos for a device whose profile does not say.
     var tempos = TempoRange.all
-    package init(_ address: OutputAddress, profile: Profile? = nil, overrides: ProfileOverrides = ProfileOverrides()) {
+    package init(
+        _ address: OutputAddress, name: String? = nil, profile: Profile? = nil,
+        overrides: ProfileOverrides = ProfileOverrides()
+    ) {
         self.address = address
+        self.name = name
         self.profile = profile
         self.overrides = overrides
     }

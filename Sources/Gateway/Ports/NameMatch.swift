@@ -11,12 +11,16 @@ package protocol Named: Sendable {
     ///
     /// Messages tell the user to write the first name that means only this thing.
     var names: [[String]] { get }
+    /// Names that count where none of ``names`` does.
+    var furtherNames: [String] { get }
     /// Whether a number means it; nil if the text is not such a number.
     func isMeant(byNumber text: String) -> Bool?
 }
 
 extension Named {
     package func isMeant(byNumber text: String) -> Bool? { nil }
+
+    package var furtherNames: [String] { [] }
 
     /// What to write so that only this thing is meant.
     ///
@@ -33,8 +37,8 @@ extension Named {
 /// What a name written by a user means: one thing, none, or several.
 ///
 /// The same rule applies to outputs and ports, in commands, options, files, HTTP and OSC. A number means the thing that
-/// has it. Otherwise a full name counts, or else a part of a name that only one thing has. Case-insensitive;
-/// surrounding spaces are ignored.
+/// has it. Otherwise a full name counts, or else a part of a name that only one thing has, at last of its profile's name.
+/// Case-insensitive; surrounding spaces are ignored.
 package enum NameMatch<Item: Named>: Sendable {
     case found(Item)
     case none
@@ -65,7 +69,9 @@ package enum NameMatch<Item: Named>: Sendable {
             let whole = named.filter { $0.ranks.indices.contains(rank) && $0.ranks[rank].contains(wanted) }
             if !whole.isEmpty { return whole.map(\.item) }
         }
-        return named.filter { $0.ranks.joined().contains { $0.contains(wanted) } }.map(\.item)
+        let parts = named.filter { $0.ranks.joined().contains { $0.contains(wanted) } }
+        guard parts.isEmpty else { return parts.map(\.item) }
+        return items.filter { $0.furtherNames.contains { $0.lowercased().contains(wanted) } }
     }
 
     /// Finds the one thing that a name means.

@@ -1,4 +1,5 @@
 package import ALSASequencer
+internal import ConfigurationFiles
 package import GatewayStatus
 
 // The names of outputs and ports.
@@ -6,11 +7,13 @@ package import GatewayStatus
 extension Status.Output: Named {
     package static var kind: String { "output" }
     package var names: [[String]] { [[id], [name]] }
+    package var furtherNames: [String] { [profile].compactMap(\.self) }
 }
 
 extension Output: Named {
     static var kind: String { "output" }
     var names: [[String]] { [[id], [name]] }
+    var furtherNames: [String] { [profile?.id].compactMap(\.self) }
 }
 
 extension PortDescription: Named {

@@ -13,12 +13,26 @@ package struct KeptState: Codable, Hashable, Sendable {
     package var quantum: Replacement<Double>?
     /// Whose clock to follow, as text for ``FollowChoice``.
     package var follow: Replacement<String>?
+    /// What the configuration said at that time.
+    package var written: Written?
     /// Offsets of outputs in milliseconds, by output ID.
     package var offsets: [String: Replacement<Double>] = [:]
     /// IDs of the outputs whose devices were started and have not accepted a Stop since.
     package var playing: [String] = []
 
     package init() {}
+
+    /// What a configuration says of how to start; nil for what it leaves open.
+    package struct Written: Codable, Hashable, Sendable {
+        /// In BPM.
+        package var tempo: Double?
+        package var link: Bool?
+        package var startStopSync: Bool?
+
+        package init(tempo: Double? = nil, link: Bool? = nil, startStopSync: Bool? = nil) {
+            (self.tempo, self.link, self.startStopSync) = (tempo, link, startStopSync)
+        }
+    }
 
     /// A tempo in BPM as saved: rounded to a thousandth, since a follower's estimate is no better.
     static func rounded(_ tempo: Tempo) -> Double { (tempo.clamped.beatsPerMinute * 1_000).rounded() / 1_000 }
@@ -109,5 +123,6 @@ extension KeptState {
         follow = try container.decodeIfPresent(Replacement<String>.self, forKey: .follow)
         offsets = try container.decodeIfPresent([String: Replacement<Double>].self, forKey: .offsets) ?? [:]
         playing = try container.decodeIfPresent([String].self, forKey: .playing) ?? []
+        written = try container.decodeIfPresent(Written.self, forKey: .written)
     }
 }

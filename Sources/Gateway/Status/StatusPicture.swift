@@ -285,7 +285,9 @@ extension StatusPicture.Machine {
             warnings.append(
                 .init(
                     code: "no-sequencer",
-                    message: "there is no ALSA sequencer, so only raw outputs work (\(sequencerTrouble))",
+                    message: (sequencerTrouble.isForbidden
+                        ? "this user may not use the ALSA sequencer" : "there is no ALSA sequencer")
+                        + ", so only raw outputs work (\(sequencerTrouble))",
                     fix: "\(sequencerTrouble.openingFix), then restart Tactus"))
         }
         if let warning = realTime.warning { warnings.append(warning) }

@@ -31,7 +31,7 @@ struct MonitorCommand: AsyncParsableCommand {
             "A port as 'tactus ports' lists it, hw:CARD,DEVICE, raw:PATH[@BAUD], a recording such as drums.wav, or pcm:DEVICE for "
                 + "a sound card. "
                 + "(default: a port of its own)",
-            valueName: "port"),
+            valueName: "port"), completion: .sendingPort(),
         transform: MonitorSource.init(argument:))
     var source: MonitorSource = .port(.own)
 
