@@ -43,7 +43,9 @@ struct Tactus: AsyncParsableCommand {
             let lacksRoom = isRun && !Descriptors.areAtLeast(Run.leastDescriptors)
             if isRun, !lacksRoom { _ = RunSignals.taken }
             try requireCommand(CommandLine.arguments.dropFirst())
-            var command = try await asyncParseAsRoot()
+            // A shell that asks for completions may be answered by the gateway; otherwise nothing may wait yet.
+            let completes = CommandLine.arguments.dropFirst().first == "---completion"
+            var command = completes ? try await asyncParseAsRoot() : try parseAsRoot()
             // Now, because without descriptors the runtime crashes at its first wait.
             if lacksRoom, let run = command as? Run { _ = try run.plan() }
             if var asynchronous = command as? any AsyncParsableCommand {

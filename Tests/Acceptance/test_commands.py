@@ -48,10 +48,10 @@ def test_a_configuration_is_checked_as_run_would_read_it(tmp_path):
         return run_tactus("config", "check", tmp_path / "config.yaml", *words)
 
     assert said(check("")) == said(check("# tempo: 120\n")) == f"{tmp_path}/config.yaml: no mistake\n"
-    wrong = check("version: 1\noutputs: [{ port: A, name: x }, { port: A, profile: none }]\nhttp: { token-file: none }\n")
+    wrong = check("version: 1\noutputs: [{ port: A, name: x }, { port: B, profile: none }]\nhttp: { token-file: none }\n")
     assert (wrong.returncode, wrong.stdout) == (65, "")
     places = [line.removeprefix(f"{tmp_path}/config.yaml:").partition(" ")[0] for line in wrong.stderr.splitlines()]
-    assert places[:3] == ["2:39:", "2:51:", "3:23:"] and "cannot be used" in wrong.stderr
+    assert places[:2] == ["2:53:", "3:21:"] and "cannot be used" in wrong.stderr
     found = json.loads(check("version: 1\ntempo: fast\n", "--json").stdout)
     assert [(mistake["line"], mistake["column"]) for mistake in found["mistakes"]] == [(2, 8)]
 

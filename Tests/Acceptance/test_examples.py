@@ -53,6 +53,7 @@ def desk(tmp_path):
     (folder / "bin").mkdir(parents=True)
     (folder / "bin/tactus").symlink_to(pathlib.Path(TACTUS).resolve())
     shutil.copy(PROJECT / "Profiles/korg-volca.yaml", folder / "my-synth.yaml")
+    shutil.copy(PROJECT / "Packaging/config.example.yaml", folder / "my-box.yaml")
     (folder / "token.txt").write_text("correct-horse-battery-staple\n")
     beats = [0.25 + 0.5 * beat for beat in range(20)]
     sounds.write(folder / "drums.wav", sounds.clicks(beats, 10.5))

@@ -147,7 +147,7 @@ def disk_hangs(stage):
             return "state-not-kept" in [warning["code"] for warning in gateway.status()["warnings"]]
 
         hang.touch()
-        gateway.post("quantum", {"beats": 3 + round.number})
+        gateway.post("quantum", {"beats": 5 + round.number})
         time.sleep(7)
         round.expect(warned(), "it does not warn of the disk")
         hang.unlink()
