@@ -3,7 +3,6 @@ import ConfigurationFiles
 import Essentials
 import Gateway
 import GatewayStatus
-import Glibc
 
 struct ConfigCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -71,12 +70,14 @@ struct ConfigCommand: ParsableCommand {
             do {
                 let setup = try Setup(try Run.parse(words))
                 mistakes = [
-                    Self.mistakes { () throws(Mistakes) in _ = try setup.liveConfiguration() },
+                    Self.mistakes { () throws(Mistakes) in
+                        warnings = try setup.liveConfiguration().warnings.map(\.message)
+                    },
                     Self.mistakes { () throws(Mistakes) in _ = try setup.address() },
                     Self.mistakes { () throws(Mistakes) in _ = try setup.oscAddress() },
                     Self.mistakes { () throws(Mistakes) in _ = try setup.interfaces() },
                 ].flatMap(\.self)
-                if mistakes.isEmpty { warnings = try setup.liveConfiguration().warnings.map(\.message) }
+                if !mistakes.isEmpty { warnings = [] }
                 if let mistake = setup.secretMistake {
                     // The token of a service may be for the service only.
                     if setup.token?.isForbidden == true {
@@ -102,24 +103,4 @@ struct ConfigCommand: ParsableCommand {
             }
         }
     }
-}
-
-/// A mistake as JSON; line and column are 0 if it is about the whole file.
-struct FoundMistake: Encodable {
-    var file: String
-    var line, column: Int
-    var message: String
-
-    init(_ mistake: Mistake) {
-        (file, line, column) = (mistake.place.file, mistake.place.line, mistake.place.column)
-        message = mistake.message
-    }
-
-    var mistake: Mistake { Mistake(Place(file: file, line: line, column: column), message) }
-}
-
-/// Writes lines to stderr.
-func complain(_ text: String) {
-    let clean = text.split(separator: "\n", omittingEmptySubsequences: false).map { String($0).withoutControls }
-    write("\(clean.joined(separator: "\n"))\n", to: STDERR_FILENO)
 }
