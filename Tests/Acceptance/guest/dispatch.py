@@ -9,7 +9,6 @@ import json
 import pathlib
 import sys
 import tempfile
-import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
@@ -29,7 +28,7 @@ while True:
     end = time.monotonic() + 0.003
     while time.monotonic() < end: pass
     time.sleep(0.007)'""",)
-# By scene: arguments, and the load after a second and a half without one.
+# By scene: arguments, and the load after 80 ticks without one.
 SCENES = {
     "auto": ([], HEAVY),
     "direct": (["--dispatch", "direct"], ()),
@@ -48,13 +47,13 @@ def play(name):
         try:
             gateway.wait_ready()
             preload(gateway.process.pid, "self")
-            time.sleep(1.5)
+            line.hear(80)
             status = gateway.status()
             if load:
                 with running(load):
                     for playing in (True, False, True):
                         gateway.post("transport", {"playing": playing})
-                        time.sleep(0.4)
+                        line.hear(24)
             after = gateway.status()
             gateway.stop()
             line.read()
