@@ -13,8 +13,7 @@ package enum QueueFailure: Error, Hashable, Sendable, CustomStringConvertible {
         case filter = "choosing the events to receive"
         case queue = "allocating a queue"
         case timer = "setting the queue's timer"
-        case witness = "creating the port that receives what is sent"
-        case subscription = "subscribing the port that receives what is sent"
+        case port = "creating a port for a test message"
         case trial = "sending by the queue"
     }
 

@@ -121,8 +121,6 @@ package final class SequencerControl {
             guard snd_seq_query_port_subscribers(handle.pointer, query) == 0 else { return found }
             index += 1
             let address = snd_seq_query_subscribe_get_addr(query).pointee
-            // Skip clients that listen to themselves, as our witness does.
-            guard Int(address.client) != port.client else { continue }
             found.append(PortAddress(client: Int(address.client), port: Int(address.port)))
         }
     }

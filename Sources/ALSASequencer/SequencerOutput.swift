@@ -4,8 +4,7 @@ internal import RealTime
 
 /// The sequencer client whose ports send the clocks.
 ///
-/// Its queue sends messages at their time, even while the output thread is held up. Besides the outputs it has one
-/// input, the witness: a private port that receives everything the outputs send. Once the output thread has taken the
+/// Its queue sends messages at their time, even while the output thread is held up. Once the output thread has taken the
 /// sender, only that thread uses the client. That thread also creates and deletes the ports. The kernel runs only one
 /// call per client at a time, so another thread's call could delay the clock.
 package final class SequencerOutput: @unchecked Sendable {
@@ -20,7 +19,7 @@ package final class SequencerOutput: @unchecked Sendable {
     /// Why no queue can send for the output thread; nil if one can.
     package private(set) var queueFailure: QueueFailure?
 
-    /// Event slots for messages waiting in the queue, and for those the witness has received but nobody has read yet.
+    /// Event slots for messages waiting in the queue, and for refusals that nobody has read yet.
     private static let pools = (output: 600, input: 2000)
 
     /// Opens the client.
@@ -29,12 +28,11 @@ package final class SequencerOutput: @unchecked Sendable {
     /// - Throws: -ENOENT if the kernel has no sequencer.
     package init(name: String) throws(ALSAError) {
         handle = try SequencerHandle.open(name: name)
-        let number = snd_seq_client_id(handle.pointer)
-        client = Int(number)
+        client = Int(snd_seq_client_id(handle.pointer))
         blueprints = try PageArray(count: SequencerPorts.capacity) { port throws(ALSAError) in
-            try PortBlueprint(port, client: number)
+            try PortBlueprint(port)
         }
-        sender = try SequencerSender(handle.pointer, client: number, UnsafePointer(blueprints.start))
+        sender = try SequencerSender(handle.pointer, UnsafePointer(blueprints.start))
         do throws(QueueFailure) {
             try makeQueues()
         } catch {
@@ -69,7 +67,7 @@ package final class SequencerOutput: @unchecked Sendable {
     /// - Returns: nil if it was already taken.
     package func takeSender() -> SequencerSender? { sender.take() }
 
-    /// Creates the queue and the witness; then checks that the queue is precise enough.
+    /// Creates the queue, and checks that it is precise enough.
     private func makeQueues() throws(QueueFailure) {
         try QueueFailure.at(.eventPools) { () throws(ALSAError) in
             try check(
@@ -78,16 +76,15 @@ package final class SequencerOutput: @unchecked Sendable {
             try check(
                 "snd_seq_set_client_pool_input", snd_seq_set_client_pool_input(handle.pointer, Self.pools.input))
         }
+        let queue = try makeFineQueue()
+        try QueueTrial(handle.pointer, client: client, queue).run()
         try QueueFailure.at(.filter) { () throws(ALSAError) in
-            for type in SequencerSender.eventTypes.map({ Int32($0.rawValue) }) {
-                try check("snd_seq_set_client_event_filter", snd_seq_set_client_event_filter(handle.pointer, type))
-            }
+            try check(
+                "snd_seq_set_client_event_filter",
+                snd_seq_set_client_event_filter(handle.pointer, Int32(SND_SEQ_EVENT_BOUNCE.rawValue)))
             try check("snd_seq_set_client_info", reportRefusals())
         }
-        let queue = try makeFineQueue()
         sender?.queue = queue
-        try QueueFailure.at(.witness) { () throws(ALSAError) in try makeWitness(queue) }
-        try sender?.tryQueue()
     }
 
     /// Makes the kernel report queued messages that a receiver refused.
@@ -105,26 +102,22 @@ package final class SequencerOutput: @unchecked Sendable {
             try check("snd_seq_alloc_queue", snd_seq_alloc_queue(handle.pointer))
         }
         try QueueFailure.at(.timer) { () throws(ALSAError) in
+            try setTempo(of: queue)
             try SequencerTimer.highResolution.drive(
                 queue, of: handle.pointer, frequency: UInt32(1_000_000_000 / SequencerSender.queuePeriod))
         }
         return queue
     }
 
-    private func makeWitness(_ queue: Int32) throws(ALSAError) {
-        var port: OpaquePointer?
-        try check("snd_seq_port_info_malloc", snd_seq_port_info_malloc(&port))
-        defer { snd_seq_port_info_free(port) }
-        snd_seq_port_info_set_port(port, Int32(SequencerSender.witness))
-        snd_seq_port_info_set_port_specified(port, 1)
-        snd_seq_port_info_set_name(port, "Witness")
-        // Without SUBS_WRITE, no other client can connect itself to the port. With NO_EXPORT, programs such as aconnect
-        // can neither list nor connect it.
-        snd_seq_port_info_set_capability(port, UInt32(SND_SEQ_PORT_CAP_WRITE | SND_SEQ_PORT_CAP_NO_EXPORT))
-        snd_seq_port_info_set_type(port, UInt32(SND_SEQ_PORT_TYPE_APPLICATION))
-        snd_seq_port_info_set_timestamping(port, 1)
-        snd_seq_port_info_set_timestamp_real(port, 1)
-        snd_seq_port_info_set_timestamp_queue(port, queue)
-        try check("snd_seq_create_port", snd_seq_create_port(handle.pointer, port))
+    /// Makes one tick of the queue as long as one of its periods: its count of ticks then tells whether it has started.
+    private func setTempo(of queue: Int32) throws(ALSAError) {
+        var tempo: OpaquePointer?
+        try check("snd_seq_queue_tempo_malloc", snd_seq_queue_tempo_malloc(&tempo))
+        defer { snd_seq_queue_tempo_free(tempo) }
+        try check("snd_seq_get_queue_tempo", snd_seq_get_queue_tempo(handle.pointer, queue, tempo))
+        let ticks: Int32 = 96
+        snd_seq_queue_tempo_set_ppq(tempo, ticks)
+        snd_seq_queue_tempo_set_tempo(tempo, UInt32(SequencerSender.queuePeriod / 1_000) * UInt32(ticks))
+        try check("snd_seq_set_queue_tempo", snd_seq_set_queue_tempo(handle.pointer, queue, tempo))
     }
 }

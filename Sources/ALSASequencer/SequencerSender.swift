@@ -3,19 +3,18 @@ internal import Glibc
 package import MIDIClock
 package import RealTime
 
-/// The output thread's access to its client: sends messages directly or by the queue, and takes queued ones back.
+/// The output thread's access to its client: sends messages directly, or by the queue.
 ///
-/// It owns its buffers but not the client, so that using it changes no reference counts. Except for ``tryQueue()``,
-/// nothing here allocates, locks or waits. For one thread: each ``SequencerOutput`` has one sender and must outlive it.
+/// It owns its buffers but not the client, so that using it changes no reference counts. Nothing here allocates, locks or
+/// waits. For one thread: each ``SequencerOutput`` has one sender and must outlive it.
 package struct SequencerSender: ~Copyable {
     private let handle: OpaquePointer
     private let descriptor: Int32
-    private let client: UInt8
     private let outgoing: PageArray<snd_seq_event_t>
     private let incoming: PageArray<snd_seq_event_t>
     private let removal: ALSAStructure
     private let pool: ALSAStructure
-    private let queueStatus: ALSAStructure
+    private let status: ALSAStructure
     private var count = 0
     /// The output ports.
     private var ports: SequencerPorts
@@ -26,32 +25,22 @@ package struct SequencerSender: ~Copyable {
     package static let capacity = 520
     /// Nanoseconds between moments at which the queue can send: the shortest period that the kernel allows.
     package static let queuePeriod: Int64 = 160_000
-    /// Most messages that ``takeHeard(_:)`` returns at once.
-    package static let heardCapacity = 64
+    /// Most events that are read at once.
+    private static let readCapacity = 64
 
-    /// The witness's port: the first number after the outputs.
-    package static let witness = UInt8(SequencerPorts.capacity)
-
-    static let eventTypes = [
-        SND_SEQ_EVENT_CLOCK, SND_SEQ_EVENT_START, SND_SEQ_EVENT_CONTINUE, SND_SEQ_EVENT_STOP, SND_SEQ_EVENT_SONGPOS,
-        // The kernel returns refused messages as this event.
-        SND_SEQ_EVENT_BOUNCE,
-    ]
-
-    init(_ handle: OpaquePointer, client: Int32, _ blueprints: UnsafePointer<PortBlueprint>) throws(ALSAError) {
+    init(_ handle: OpaquePointer, _ blueprints: UnsafePointer<PortBlueprint>) throws(ALSAError) {
         var poller = pollfd()
         snd_seq_poll_descriptors(handle, &poller, 1, Int16(POLLIN))
         let removal = try ALSAStructure(snd_seq_remove_events_malloc, snd_seq_remove_events_free)
         let pool = try ALSAStructure(snd_seq_client_pool_malloc, snd_seq_client_pool_free)
-        let queueStatus = try ALSAStructure(snd_seq_queue_status_malloc, snd_seq_queue_status_free)
+        let status = try ALSAStructure(snd_seq_queue_status_malloc, snd_seq_queue_status_free)
         self.handle = handle
-        self.client = UInt8(clamping: client)
         descriptor = poller.fd
         self.removal = removal
         self.pool = pool
-        self.queueStatus = queueStatus
+        self.status = status
         outgoing = PageArray(count: Self.capacity) { _ in snd_seq_event_t() }
-        incoming = PageArray(count: Self.heardCapacity) { _ in snd_seq_event_t() }
+        incoming = PageArray(count: Self.readCapacity) { _ in snd_seq_event_t() }
         ports = SequencerPorts(handle, blueprints)
     }
 
@@ -60,7 +49,7 @@ package struct SequencerSender: ~Copyable {
     /// - Parameter events: the most in a batch.
     /// - Returns: whether the system allowed it.
     package func lockMemory(events: Int) -> Bool {
-        outgoing.lock(first: min(max(1, events), Self.capacity)) && incoming.lock(first: Self.heardCapacity)
+        outgoing.lock(first: min(max(1, events), Self.capacity)) && incoming.lock(first: Self.readCapacity)
     }
 
     // Ports. Functions, since Swift cannot read a property of an optional value that may not be copied.
@@ -73,7 +62,7 @@ package struct SequencerSender: ~Copyable {
 
     /// Creates an output port that has a name, or deletes it; takes some tens of microseconds in the kernel.
     package mutating func setPort(_ port: UInt8, exists: Bool) {
-        if exists { ports.make(port, isWitnessed: queue != nil) } else { ports.delete(port) }
+        if exists { ports.make(port) } else { ports.delete(port) }
     }
 
     // One batch
@@ -91,13 +80,10 @@ package struct SequencerSender: ~Copyable {
     /// - Parameters:
     ///   - message: what to send.
     ///   - port: one of the client's outputs.
-    ///   - tag: tells queued messages apart when the witness hears them, 1 to 255.
     ///   - queueTime: the queue sends the message at its first period that ends then or later.
-    package mutating func add(_ message: ClockMessage, from port: UInt8, tag: UInt8, at queueTime: Int64) {
+    package mutating func add(_ message: ClockMessage, from port: UInt8, at queueTime: Int64) {
         guard let queue else { return }
-        let event = fill(message, from: port)
-        event.pointee.tag = tag
-        calsa_schedule(event, queue, queueTime)
+        calsa_schedule(fill(message, from: port), queue, queueTime)
     }
 
     private mutating func fill(_ message: ClockMessage, from port: UInt8) -> UnsafeMutablePointer<snd_seq_event_t> {
@@ -136,18 +122,11 @@ package struct SequencerSender: ~Copyable {
 
     /// Restarts the queue's time at 0; anything waiting in it is dropped.
     ///
-    /// From then on it holds one event of the witness, until its first period has ended.
-    ///
     /// - Returns: whether the kernel accepted it; if not, the queue stands still.
     package mutating func startQueue() -> Bool {
         guard let queue else { return false }
         control(queue, SND_SEQ_EVENT_START)
-        calsa_schedule(fill(.timingClock, from: Self.witness), queue, Self.queuePeriod / 2)
-        if write(from: 0) == count { return true }
-        let error = errno
-        stopQueue()
-        errno = error
-        return false
+        return write(from: 0) == count
     }
 
     package mutating func stopQueue() {
@@ -176,67 +155,59 @@ package struct SequencerSender: ~Copyable {
         return snd_seq_client_pool_get_output_free(pool.pointer) >= snd_seq_client_pool_get_output_pool(pool.pointer)
     }
 
-    /// Limits of the monotonic time at which the queue's time was 0, since its last start.
-    package func queueOrigin() -> ClosedRange<MonotonicTime>? {
+    /// How many more events the queue has room for.
+    package func room() -> Int {
+        guard snd_seq_get_client_pool(handle, pool.pointer) >= 0 else { return 0 }
+        return snd_seq_client_pool_get_output_free(pool.pointer)
+    }
+
+    /// What the kernel tells of the running queue.
+    package struct QueueStatus: Hashable, Sendable {
+        /// Limits of the monotonic time at which the queue's time was 0.
+        package let origin: ClosedRange<MonotonicTime>
+        /// How many of its periods have ended; 0 until it has surely started.
+        package let ticks: UInt32
+
+        package init(origin: ClosedRange<MonotonicTime>, ticks: UInt32) {
+            self.origin = origin
+            self.ticks = ticks
+        }
+    }
+
+    /// What the kernel tells of the queue since its last start; nil if it does not know the queue.
+    package func queueStatus() -> QueueStatus? {
         guard let queue else { return nil }
         let before = MonotonicTime.now()
-        guard snd_seq_get_queue_status(handle, queue, queueStatus.pointer) >= 0 else { return nil }
+        guard snd_seq_get_queue_status(handle, queue, status.pointer) >= 0 else { return nil }
         let after = MonotonicTime.now()
-        let time = snd_seq_queue_status_get_real_time(queueStatus.pointer).pointee
+        let time = snd_seq_queue_status_get_real_time(status.pointer).pointee
         let elapsed = Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
-        return before.advanced(byNanoseconds: -elapsed)...after.advanced(byNanoseconds: -elapsed)
+        return QueueStatus(
+            origin: before.advanced(byNanoseconds: -elapsed)...after.advanced(byNanoseconds: -elapsed),
+            ticks: snd_seq_queue_status_get_tick_time(status.pointer))
     }
 
-    /// Reads what the witness has heard.
+    /// The ports of which a receiver has refused what the queue sent since this was last called, one bit each.
     ///
-    /// - Parameter heard: receives it; has room for ``heardCapacity``.
-    /// - Returns: the number of messages, 0 if there are none; nil if the kernel had to drop some.
-    package func takeHeard(_ heard: UnsafeMutablePointer<Heard>) -> Int? {
+    /// What the kernel had to drop, because too much of it was not read, is not among them.
+    package func takeRefusals() -> UInt64 {
         let size = MemoryLayout<snd_seq_event_t>.stride
         let nothing = UInt8(SND_SEQ_EVENT_NONE.rawValue)
-        incoming[0].type = nothing
-        let result = read(descriptor, incoming.start, Self.heardCapacity * size)
-        guard result >= 0 else {
-            if errno == ENOSPC { return nil }
-            guard incoming[0].type != nothing else { return 0 }
-            // An event from another program was too long to read, and would block everything behind it.
-            remove(SND_SEQ_REMOVE_INPUT)
-            return nil
+        var ports: UInt64 = 0
+        // Not for ever, if another program should send faster than this reads.
+        for _ in 0..<64 {
+            incoming[0].type = nothing
+            let result = read(descriptor, incoming.start, Self.readCapacity * size)
+            if result > 0 {
+                ports |= Refusals.ports(in: UnsafeBufferPointer(start: incoming.start, count: result / size))
+            } else if result < 0, errno == ENOSPC {
+                continue
+            } else {
+                // An event from another program was too long to read, and would block everything behind it.
+                if result < 0, incoming[0].type != nothing { remove(SND_SEQ_REMOVE_INPUT) }
+                break
+            }
         }
-        let events = UnsafeBufferPointer(start: incoming.start, count: result / size)
-        let found = Heard.read(events, by: client, into: heard)
-        // Only events from other programs were read, but there may be more behind them.
-        return found == 0 && result > 0 ? takeHeard(heard) : found
-    }
-
-    /// Sends one message to the witness by the queue, through a subscription like an output's.
-    ///
-    /// If its timer is missing, the kernel silently uses a slower one. Waits some milliseconds, so it is for setup
-    /// only.
-    ///
-    /// - Throws: what failed, or the queue's actual period if it is too long.
-    mutating func tryQueue() throws(QueueFailure) {
-        guard queue != nil else { return }
-        var subscription: OpaquePointer?
-        defer { snd_seq_port_subscribe_free(subscription) }
-        try QueueFailure.at(.subscription) { () throws(ALSAError) in
-            try check("snd_seq_port_subscribe_malloc", snd_seq_port_subscribe_malloc(&subscription))
-            var witness = snd_seq_addr_t(client: client, port: Self.witness)
-            snd_seq_port_subscribe_set_sender(subscription, &witness)
-            snd_seq_port_subscribe_set_dest(subscription, &witness)
-            try check("snd_seq_subscribe_port", snd_seq_subscribe_port(handle, subscription))
-        }
-        defer { snd_seq_unsubscribe_port(handle, subscription) }
-        try QueueFailure.at(.trial) { () throws(ALSAError) in
-            guard startQueue() else { throw ALSAError(operation: "write", code: -errno) }
-        }
-        var poller = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        _ = poll(&poller, 1, 100)
-        let isHeard = read(descriptor, incoming.start, MemoryLayout<snd_seq_event_t>.stride) > 0
-        stopQueue()
-        guard isHeard else { throw .silent }
-        let time = incoming[0].time.time
-        let period = Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
-        guard period < 2 * Self.queuePeriod else { throw .slow(period) }
+        return ports
     }
 }

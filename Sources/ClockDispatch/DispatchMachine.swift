@@ -4,7 +4,7 @@ internal import Glibc
 internal import MIDIClock
 internal import RealTime
 
-/// What the dispatcher runs on: clocks, outputs, the sequencer's queue, and the witness of what was sent.
+/// What the dispatcher runs on: clocks, outputs, and the sequencer's queue.
 protocol DispatchMachine: ~Copyable {
     /// Whether there is a queue; it never sends before the end of the period that a stamp is in.
     var hasQueue: Bool { get }
@@ -18,31 +18,31 @@ protocol DispatchMachine: ~Copyable {
     ///
     /// - Returns: how many the line has taken; nil if it has failed for good.
     mutating func write(_ bytes: LineBytes, to line: Int32) -> Int?
-    /// Restarts the queue's time at 0; anything waiting in it is dropped. It is not empty before its first period has
-    /// ended.
+    /// Restarts the queue's time at 0; anything waiting in it is dropped.
     ///
     /// - Returns: whether the kernel accepted it; if not, the queue stands still.
     mutating func startQueue() -> Bool
-    /// Puts the messages that leave from sequencer ports into the queue, and marks them armed.
-    mutating func arm(_ messages: UnsafeMutableBufferPointer<ScheduledMessage>)
     /// Removes everything from the queue.
     mutating func removeQueued()
     /// Whether nothing waits in the queue or is just leaving it.
     var isQueueEmpty: Bool { get }
-    /// Limits of the moment at which the queue's time was 0; nil if it is not known.
-    func queueOrigin() -> ClosedRange<MonotonicTime>?
     mutating func stopQueue()
-    /// Reads what the witness has heard; 0 at the end, nil if some was lost.
-    mutating func takeHeard(_ heard: UnsafeMutablePointer<SequencerSender.Heard>) -> Int?
+    /// When the queue's time was 0, and how many of its periods have ended since its start; nil if it is not known.
+    func queueStatus() -> SequencerSender.QueueStatus?
+    /// How many more messages the queue has room for.
+    var room: Int { get }
+    /// Puts messages that leave from sequencer ports into the queue.
+    ///
+    /// - Returns: how many of them, from the first on, it has taken.
+    mutating func enqueue(_ messages: UnsafeMutableBufferPointer<ScheduledMessage>) -> Int
+    /// The ports of which a receiver has refused what the queue sent since this was last asked, one bit each.
+    mutating func takeRefusals() -> UInt64
     /// The existing output ports, one bit each.
     var existingPorts: UInt64 { get }
     /// The ports that the kernel refused to create, one bit each, until they are deleted.
     var refusedPorts: UInt64 { get }
     /// Creates or deletes an output port.
     mutating func setPort(_ port: UInt8, exists: Bool)
-    func pause(nanoseconds: Int64)
-    /// Processor time that the calling thread has used so far, in nanoseconds.
-    func threadTime() -> Int64
 }
 
 /// The machine as the kernel provides it.
@@ -61,39 +61,33 @@ struct KernelMachine: DispatchMachine, ~Copyable {
     /// - Parameter outputs: the number of outputs.
     /// - Returns: whether the system allowed it.
     func lockMemory(outputs: Int) -> Bool {
-        sender?.lockMemory(events: outputs * Agenda.capacityPerOutput) != false
+        sender?.lockMemory(events: outputs * Dispatcher<Self>.batchPerOutput) != false
     }
 
     func hostTime() -> HostTime { .now() }
     func monotonicTime() -> MonotonicTime { .now() }
     func reading(after earlier: ClockReading?) -> ClockReading { .take(after: earlier) }
-    func pause(nanoseconds: Int64) { MonotonicTime.sleep(until: .now().advanced(byNanoseconds: nanoseconds)) }
-    func threadTime() -> Int64 { ThreadTime.now() }
     var existingPorts: UInt64 { sender?.existingPorts() ?? 0 }
     var refusedPorts: UInt64 { sender?.refusedPorts() ?? 0 }
     mutating func setPort(_ port: UInt8, exists: Bool) { sender?.setPort(port, exists: exists) }
     var isQueueEmpty: Bool { sender?.isQueueEmpty() != false }
-    func queueOrigin() -> ClosedRange<MonotonicTime>? { sender?.queueOrigin() }
     func removeQueued() { sender?.removeQueued() }
     mutating func startQueue() -> Bool { sender?.startQueue() == true }
     mutating func stopQueue() { sender?.stopQueue() }
 
-    func takeHeard(_ heard: UnsafeMutablePointer<SequencerSender.Heard>) -> Int? { sender?.takeHeard(heard) }
+    func queueStatus() -> SequencerSender.QueueStatus? { sender?.queueStatus() }
+    var room: Int { sender?.room() ?? 0 }
 
-    mutating func arm(_ messages: UnsafeMutableBufferPointer<ScheduledMessage>) {
+    mutating func enqueue(_ messages: UnsafeMutableBufferPointer<ScheduledMessage>) -> Int {
         sender?.begin()
         for index in messages.indices {
             guard let port = messages[index].port else { continue }
-            sender?.add(
-                messages[index].message, from: port, tag: messages[index].tag, at: messages[index].queueTime)
+            sender?.add(messages[index].message, from: port, at: messages[index].queueTime)
         }
-        // Messages for which there was no room keep their state: the thread sends them.
-        guard var accepted = sender?.write(from: 0) else { return }
-        for index in messages.indices where messages[index].port != nil {
-            messages[index].isArmed = accepted > 0
-            accepted -= 1
-        }
+        return sender?.write(from: 0) ?? 0
     }
+
+    func takeRefusals() -> UInt64 { sender?.takeRefusals() ?? 0 }
 
     mutating func send(_ messages: UnsafeMutableBufferPointer<ScheduledMessage>) {
         sender?.begin()

@@ -5,7 +5,6 @@ package enum DispatchChoice: String, CaseIterable, Sendable {
     /// The best mode that the machine allows.
     case auto
     case direct
-    case backstop
     case queue
 }
 
@@ -13,25 +12,22 @@ package enum DispatchChoice: String, CaseIterable, Sendable {
 package enum DispatchMode: UInt8, Sendable, BitwiseCopyable, CaseIterable {
     /// By the output thread, when they are due.
     case direct
-    /// By the output thread when due, or by the sequencer's queue if the thread could not run in time.
-    case backstop
     /// By the sequencer's queue, which the thread starts ahead of time.
     case queue
 
     package var name: String { "\(self)" }
 }
 
-/// How ticks are sent, and whether that may change.
+/// How ticks are sent, and how far ahead.
 struct DispatchWay: Hashable, BitwiseCopyable {
     var mode: DispatchMode
-    /// Whether the queue becomes a backstop while another program's queue runs.
-    var isAdaptive = false
+    /// Whether the thread has real-time priority; an ordinary one leaves to the queue as much as it can.
+    var isRealTime = true
 
     /// The way for a choice on a machine.
     ///
-    /// By default, a real-time thread uses the queue, or the backstop while another program's queue makes that less
-    /// exact. On a PREEMPT_RT kernel it sends directly: there the queue's timer is a thread of low priority, and after
-    /// that was held up, the queue sends early. An ordinary thread leaves to the queue all that it can.
+    /// By default messages go through the queue, but on a PREEMPT_RT kernel a real-time thread sends directly: there the
+    /// queue's timer is a thread of low priority, and after that was held up, the queue sends early.
     ///
     /// - Parameters:
     ///   - choice: what the user wants; without a queue the mode is always direct.
@@ -42,14 +38,12 @@ struct DispatchWay: Hashable, BitwiseCopyable {
     static func chosen(
         _ choice: DispatchChoice, scheduling: Scheduling, isRealTimeKernel: Bool, hasQueue: Bool
     ) -> DispatchWay {
-        guard hasQueue else { return .init(mode: .direct) }
-        switch choice {
-        case .direct: return .init(mode: .direct)
-        case .backstop: return .init(mode: .backstop)
-        case .queue: return .init(mode: .queue)
-        case .auto:
-            guard scheduling.isRealTime else { return .init(mode: .queue) }
-            return isRealTimeKernel ? .init(mode: .direct) : .init(mode: .queue, isAdaptive: true)
-        }
+        let isDirect =
+            switch choice {
+            case .direct: true
+            case .queue: false
+            case .auto: scheduling.isRealTime && isRealTimeKernel
+            }
+        return DispatchWay(mode: isDirect || !hasQueue ? .direct : .queue, isRealTime: scheduling.isRealTime)
     }
 }

@@ -14,6 +14,10 @@ package enum Sink: Hashable, Sendable, BitwiseCopyable {
     /// A descriptor that takes bytes.
     case line(Int32)
 
+    package var isPort: Bool {
+        if case .port = self { true } else { false }
+    }
+
     /// Whether somebody may accept or refuse what is sent there.
     package var hasReceiver: Bool {
         switch self {
@@ -143,6 +147,13 @@ package struct OutputCounters: ~Copyable, Sendable {
         lateness.record(microseconds: microseconds)
         if RecentTicks.isLate(microseconds) { lateTicks.add(1, ordering: .relaxed) }
         recent.note(lateness: microseconds, at: time)
+    }
+
+    /// Counts sent ticks as late that seemed to be on time; on the output thread.
+    func countLate(_ count: Int, lateness microseconds: Int64, at time: HostTime) {
+        lateTicks.add(count, ordering: .relaxed)
+        lateness.record(microseconds: microseconds)
+        recent.note(count, lateness: microseconds, at: time, areCounted: true)
     }
 
     /// Counts skipped ticks; on the output thread.

@@ -84,11 +84,9 @@ package final class OutputThread: @unchecked Sendable {
     /// After a crash of another thread, the process waits until playing devices have been stopped.
     package func run() {
         board.finishBeforeCrash()
-        var machine = KernelMachine(sequencer)
+        let machine = KernelMachine(sequencer)
         let scheduling = Scheduling.ofThisThread
         let way = way(scheduling, hasQueue: machine.hasQueue)
-        Rehearsal.play()
-        if way.mode != .direct { machine = Rehearsal.dispatch(machine) }
         var dispatcher = Dispatcher(machine: machine, way: way, counters: counters)
         let outputsInUse = board.withLatest { $0.count }
         lockMemory(dispatcher, outputs: outputsInUse)

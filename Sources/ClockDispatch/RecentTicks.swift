@@ -60,7 +60,8 @@ package struct RecentTicks: ~Copyable, Sendable {
     ///   - count: how many.
     ///   - lateness: in microseconds.
     ///   - time: when it was sent, or when they were skipped.
-    func note(_ count: Int = 1, lateness: Int64, at time: HostTime) {
+    ///   - areCounted: whether they have been noted before, as being on time.
+    func note(_ count: Int = 1, lateness: Int64, at time: HostTime, areCounted: Bool = false) {
         let number = time.microseconds / Self.span
         let last = newest.load(ordering: .relaxed)
         if number != last {
@@ -72,7 +73,7 @@ package struct RecentTicks: ~Copyable, Sendable {
         let index = Int(number % Self.spans)
         var tally = Tally(word: words[index].load(ordering: .relaxed))
         let count = min(count, Tally.most)
-        tally.ticks = min(tally.ticks + count, Tally.most)
+        if !areCounted { tally.ticks = min(tally.ticks + count, Tally.most) }
         if Self.isLate(lateness) { tally.late = min(tally.late + count, Tally.most) }
         tally.worst = max(tally.worst, min(lateness, 1_000_000))
         words[index].store(tally.word, ordering: .relaxed)

@@ -254,7 +254,7 @@ package struct Status: Codable, Hashable, Sendable {
         /// The real-time priority, 1 to 99; 0 without.
         package var priority: Int
         package var memoryLocked: Bool
-        /// How ticks are sent: `direct`, `backstop` or `queue`.
+        /// How ticks are sent: `direct` or `queue`.
         package var dispatch: String
         /// How late the output thread wakes; nil before its first wake-up.
         @Nullable package var wakeUpLatencyMicroseconds: Lateness?

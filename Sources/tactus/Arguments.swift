@@ -158,7 +158,7 @@ func priority(argument: String) throws(BadArgument) -> Int {
 
 func dispatchChoice(argument: String) throws(BadArgument) -> DispatchChoice {
     guard let choice = DispatchChoice(rawValue: argument) else {
-        throw BadArgument("use auto, direct, backstop or queue")
+        throw BadArgument("use auto, direct or queue")
     }
     return choice
 }

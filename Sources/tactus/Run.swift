@@ -158,8 +158,8 @@ struct Run: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             """
-            How ticks are sent: direct, by the clock's own thread; backstop, by that thread, with the sequencer's queue \
-            in reserve; queue, by the sequencer's queue; or auto, what suits this machine best. (default: auto)
+            How ticks are sent: direct, by the clock's own thread; queue, some milliseconds ahead by the sequencer's \
+            queue; or auto, what suits this machine best. (default: auto)
             """, valueName: "way"), completion: .list(DispatchChoice.allCases.map(\.rawValue)),
         transform: dispatchChoice(argument:))
     var dispatch = DispatchChoice.auto

@@ -14,13 +14,12 @@ struct DispatchCase: CustomTestStringConvertible, Sendable {
 
     static let direct = DispatchCase(way: DispatchWay(mode: .direct))
     static let all =
-        DispatchMode.allCases.map { DispatchCase(way: DispatchWay(mode: $0)) }
-        + [nil, 160_000, 1_000_000].map {
-            DispatchCase(way: DispatchWay(mode: .queue, isAdaptive: true), otherQueue: $0)
-        }
+        [direct, DispatchCase(way: DispatchWay(mode: .queue, isRealTime: false))]
+        + [nil, 160_000, 1_000_000].map { DispatchCase(way: DispatchWay(mode: .queue), otherQueue: $0) }
 
     var testDescription: String {
-        (way.isAdaptive ? "adaptive" : way.mode.name) + (otherQueue.map { " beside a queue of \($0) ns" } ?? "")
+        way.mode.name + (way.isRealTime ? "" : " of an ordinary thread")
+            + (otherQueue.map { " beside a queue of \($0) ns" } ?? "")
     }
 }
 
@@ -119,6 +118,14 @@ final class DispatchStage {
     func ticksDue(offset: Int64 = 0) -> Int {
         let end = HostTime(microseconds: (kernel.now - kernel.apart) / 1_000 - 10_000 - offset)
         return Int(board.map.line.firstTick(atOrAfter: end))
+    }
+
+    /// The number of the session's tick with which a message left; nil if there is none.
+    func tick(of sent: SimulatedKernel.Delivery?, _ port: UInt8) -> Int64? {
+        sent.map { sent in
+            let time = (sent.time - kernel.apart) / 1_000 - board.slots[Int(port)].settings.offset
+            return board.map.line.nearestTick(to: HostTime(microseconds: time))
+        }
     }
 
     /// Lateness of each tick of a port in microseconds, if the n-th sent tick is the n-th of the line.

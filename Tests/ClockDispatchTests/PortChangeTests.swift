@@ -8,7 +8,7 @@ import Testing
 struct PortChangeTests {
     @Test
     func `a wanted port is created between two ticks, and delays none of them`() {
-        let stage = DispatchStage(mode: .backstop)
+        let stage = DispatchStage(mode: .queue)
         stage.kernel.delay = { 200 }
         stage.changes = [
             (stage.kernel.now + 100_000_000, { $0.ports = 0b110 }),

@@ -138,6 +138,7 @@ struct RefusalTests {
         let stage = stage(dispatchCase)
         let (stuck, free) = (at(590), at(900))
         stage.kernel.refuses = { [kernel = stage.kernel] port in port == 0 && (stuck..<free).contains(kernel.now) }
+        stage.board.transport.startTick = 6
         var known: [[Bool]] = []
         func look(_ milliseconds: Int64) -> (Int64, (inout OutputBoard) -> Void) {
             (at(milliseconds), { _ in known.append([stage.mayPlay(slot: 0), stage.mayPlay(slot: 1)]) })

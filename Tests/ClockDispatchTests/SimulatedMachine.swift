@@ -8,8 +8,7 @@ import MIDIClock
 /// A machine with one processor for the thread and another for the timer, in virtual time.
 ///
 /// Every call takes as long as `delay` says, so anything may happen between two calls. The queue works like the
-/// kernel's: it fires every 160 us once started, and sends what is due by then. What it has taken out is in transit for
-/// a while, neither removable nor heard yet.
+/// kernel's: it fires every 160 us once started, and sends what is due by then.
 final class SimulatedKernel {
     struct Delivery: Equatable {
         var port: UInt8
@@ -41,17 +40,14 @@ final class SimulatedKernel {
     /// Number of messages that the queue has room for.
     var room = Int.max
     private(set) var delivered: [Delivery] = []
-    private var heard: [(at: Int64, SequencerSender.Heard)] = []
-    private var pending: [(Delivery, tag: UInt8, stamp: Int64)] = []
+    private var refusals: [(at: Int64, port: UInt8)] = []
+    private var pending: [(Delivery, stamp: Int64)] = []
+    /// How many messages were lost because the queue was started anew, or stopped.
+    private(set) var dropped = 0
     private var start: Int64?
     private var asked: Int64 = 0
     private var beats: Int64 = 0
-    private var isFirstRemoved = true
     private var landing: Int64 = 0
-    /// Number of events that the witness stores before it drops all.
-    var witnessCapacity = Int.max
-    private var hasOverflown = false
-
     /// Whether the receiver at a port refuses messages now.
     var refuses: (UInt8) -> Bool = { _ in false }
     /// How many of some bytes the line accepts now.
@@ -62,8 +58,6 @@ final class SimulatedKernel {
     /// The existing output ports, one bit each, and when each was created or deleted.
     private(set) var ports: UInt64 = 0
     private(set) var portChanges: [(at: Int64, port: UInt8, exists: Bool)] = []
-    /// Time to take back what is queued and to plan it anew, in nanoseconds, besides the calls.
-    var planTime: Int64 = 0
     /// Time to create a port, in nanoseconds.
     var portTime: Int64 = 50_000
 
@@ -84,13 +78,13 @@ final class SimulatedKernel {
     }
 
     func advance(to time: Int64) {
-        while let start, start + (beats + 1) * QueueGrid.period <= time {
+        while let start, start + (beats + 1) * QueueRun.period <= time {
             beats += 1
             interrupts += 1
-            let (queueTime, at) = (beats * QueueGrid.period, start + beats * QueueGrid.period)
+            let (queueTime, at) = (beats * QueueRun.period, start + beats * QueueRun.period)
             let due = pending.filter { $0.stamp <= queueTime }.sorted { $0.stamp < $1.stamp }
             pending.removeAll { $0.stamp <= queueTime }
-            for (delivery, tag, _) in due { deliver(delivery, at: at + flight, tag: tag, queueTime: queueTime) }
+            for (delivery, _) in due { deliver(delivery, at: at + flight) }
             if !due.isEmpty { landing = at + flight }
         }
         now = max(now, time)
@@ -98,18 +92,14 @@ final class SimulatedKernel {
 
     /// Delivers a message; returns whether its receiver accepted it.
     @discardableResult
-    private func deliver(_ delivery: Delivery, at time: Int64, tag: UInt8, queueTime: Int64) -> Bool {
+    private func deliver(_ delivery: Delivery, at time: Int64) -> Bool {
         var delivery = delivery
         delivery.time = time
         let isTaken = !refuses(delivery.port)
-        if isTaken { delivered.append(delivery) }
-        heard.append((time, .init(port: delivery.port, tag: tag, queueTime: queueTime)))
-        if !isTaken, delivery.isQueued {
-            heard.append((time, .init(port: delivery.port, tag: 0, queueTime: 0, isRefusal: true)))
-        }
-        if heard.count > witnessCapacity {
-            heard = []
-            hasOverflown = true
+        if isTaken {
+            delivered.append(delivery)
+        } else if delivery.isQueued {
+            refusals.append((time, delivery.port))
         }
         return isTaken
     }
@@ -118,7 +108,7 @@ final class SimulatedKernel {
     func send(_ entry: ScheduledMessage) -> Bool {
         guard let port = entry.port else { return true }
         let delivery = Delivery(port: port, message: entry.message, time: now, isQueued: false)
-        return deliver(delivery, at: now, tag: 0, queueTime: start.map { now - $0 } ?? 0)
+        return deliver(delivery, at: now)
     }
 
     func write(_ bytes: LineBytes) -> Int {
@@ -128,38 +118,40 @@ final class SimulatedKernel {
     }
 
     func startQueue() {
-        pending = []
+        removeQueued()
         asked = now
         start = now + startDelay()
-        (beats, isFirstRemoved) = (0, false)
+        beats = 0
     }
 
     /// Returns whether there was room.
-    func queue(_ entry: ScheduledMessage, port: UInt8, tag: UInt8) -> Bool {
+    func queue(_ entry: ScheduledMessage, port: UInt8) -> Bool {
         guard pending.count < room else { return false }
         let delivery = Delivery(port: port, message: entry.message, time: 0, isQueued: true)
-        if let start, start <= now, entry.queueTime <= beats * QueueGrid.period {
-            deliver(delivery, at: now, tag: tag, queueTime: beats * QueueGrid.period)
+        if let start, start <= now, entry.queueTime <= beats * QueueRun.period {
+            deliver(delivery, at: now)
         } else {
-            pending.append((delivery, tag, entry.queueTime))
+            pending.append((delivery, entry.queueTime))
         }
         return true
     }
 
     func stopQueue() { start = nil }
-    func removeQueued() { (pending, isFirstRemoved) = ([], true) }
-    /// What the queue holds until its first period has ended is not among what is pending.
-    var isQueueEmpty: Bool { pending.isEmpty && now >= landing && (beats > 0 || isFirstRemoved) }
+    func removeQueued() {
+        dropped += pending.count
+        pending = []
+    }
+    var isQueueEmpty: Bool { pending.isEmpty && now >= landing }
+    /// Number of periods that have ended since the start.
+    var ticks: UInt32 { UInt32(beats) }
+    var roomLeft: Int { room - pending.count }
     var origin: Int64? { start.map { $0 > now ? asked : $0 + interruptLateness() } }
 
-    func takeHeard() -> [SequencerSender.Heard]? {
-        if hasOverflown {
-            hasOverflown = false
-            return nil
-        }
-        let taken = heard.filter { $0.at <= now }.prefix(SequencerSender.heardCapacity)
-        heard.removeFirst(taken.count)
-        return taken.map(\.1)
+    /// The ports that have refused something since this was last asked, one bit each.
+    func takeRefusals() -> UInt64 {
+        let ports = refusals.filter { $0.at <= now }.reduce(UInt64(0)) { $0 | 1 << UInt64($1.port) }
+        refusals.removeAll { $0.at <= now }
+        return ports
     }
 }
 
@@ -204,18 +196,9 @@ struct SimulatedMachine: DispatchMachine {
         return !kernel.refusesStart
     }
 
-    mutating func arm(_ messages: UnsafeMutableBufferPointer<ScheduledMessage>) {
-        for index in messages.indices {
-            guard let port = messages[index].port else { continue }
-            spend()
-            messages[index].isArmed = kernel.queue(messages[index], port: port, tag: messages[index].tag)
-        }
-    }
-
     mutating func removeQueued() {
         spend()
         kernel.removeQueued()
-        kernel.spend(kernel.planTime)
     }
 
     var isQueueEmpty: Bool {
@@ -223,15 +206,15 @@ struct SimulatedMachine: DispatchMachine {
         return kernel.isQueueEmpty
     }
 
-    func queueOrigin() -> ClosedRange<MonotonicTime>? {
-        let before = monotonicTime()
+    func queueStatus() -> SequencerSender.QueueStatus? {
+        let before = monotonicTime().nanoseconds
         spend()
-        let (origin, asked) = (kernel.origin, kernel.now)
-        let after = monotonicTime()
-        guard let origin else { return nil }
-        return MonotonicTime(
-            nanoseconds: origin + before.nanoseconds - asked)...MonotonicTime(
-                nanoseconds: origin + after.nanoseconds - asked)
+        let (origin, asked, ticks) = (kernel.origin, kernel.now, kernel.ticks)
+        let after = monotonicTime().nanoseconds
+        return origin.map { origin in
+            let limits = [before, after].map { MonotonicTime(nanoseconds: origin + $0 - asked) }
+            return SequencerSender.QueueStatus(origin: limits[0]...limits[1], ticks: ticks)
+        }
     }
 
     mutating func stopQueue() {
@@ -239,17 +222,26 @@ struct SimulatedMachine: DispatchMachine {
         kernel.stopQueue()
     }
 
+    var room: Int {
+        spend()
+        return kernel.roomLeft
+    }
+
+    mutating func enqueue(_ messages: UnsafeMutableBufferPointer<ScheduledMessage>) -> Int {
+        for index in messages.indices {
+            guard let port = messages[index].port else { continue }
+            spend()
+            guard kernel.queue(messages[index], port: port) else { return index }
+        }
+        return messages.count
+    }
+
+    mutating func takeRefusals() -> UInt64 {
+        spend()
+        return kernel.takeRefusals()
+    }
+
     var existingPorts: UInt64 { kernel.ports }
     var refusedPorts: UInt64 { 0 }
     mutating func setPort(_ port: UInt8, exists: Bool) { kernel.setPort(port, exists: exists) }
-
-    mutating func takeHeard(_ heard: UnsafeMutablePointer<SequencerSender.Heard>) -> Int? {
-        spend()
-        guard let taken = kernel.takeHeard() else { return nil }
-        for (index, event) in taken.enumerated() { heard[index] = event }
-        return taken.count
-    }
-
-    func pause(nanoseconds: Int64) { kernel.advance(to: kernel.now + nanoseconds) }
-    func threadTime() -> Int64 { kernel.awake }
 }

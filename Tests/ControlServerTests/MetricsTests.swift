@@ -11,7 +11,7 @@ struct MetricsTests {
         #"tactus_ticks_total{output="tr-8s"} 7"#, #"tactus_late_ticks_total{output="tr-8s"} 1"#,
         #"tactus_skipped_ticks_total{output="tr-8s"} 36"#,
         #"tactus_output_connected{output="tr-8s"} 1.0"#, #"tactus_output_offset_seconds{output="tr-8s"} -0.0025"#,
-        #"tactus_dispatch_info{dispatch="backstop",scheduling="fifo"} 1.0"#, "tactus_refused_ticks_total 0",
+        #"tactus_dispatch_info{dispatch="queue",scheduling="fifo"} 1.0"#, "tactus_refused_ticks_total 0",
         "# TYPE tactus_tick_lateness_seconds histogram",
     ])
     func `a status has Prometheus' format`(line: String) {

@@ -143,7 +143,7 @@ extension Status {
                         histogram: .init(counts: [3, 0, 2, 1] + Array(repeating: 0, count: 7) + [1], sum: 9_095)))
             ],
             realtime: .init(
-                scheduling: "fifo", priority: 80, memoryLocked: true, dispatch: "backstop",
+                scheduling: "fifo", priority: 80, memoryLocked: true, dispatch: "queue",
                 wakeUpLatencyMicroseconds: nil), warnings: [.init(code: "a", message: "b", fix: "c")])
     }
 }

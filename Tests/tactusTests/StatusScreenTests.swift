@@ -40,7 +40,7 @@ struct StatusScreenTests {
               networks   127.0.0.1, 192.168.7.42
               follower   disabled
               ignored    MC-101 (28:0): 96 ticks, 1 transport message (Link is enabled)
-              real time  fifo 80 by limits, memory locked, dispatch backstop, wakes up at most 9 us late (99 %), 64 us at worst
+              real time  fifo 80 by limits, memory locked, dispatch queue, wakes up at most 9 us late (99 %), 64 us at worst
 
               OUTPUT  PORT        TICKS     LATE   HALF      99 %      WORST     OFFSET    PROFILE
               TR-8S   24:0        9120      0      8.0 us    31.0 us   64.0 us   0 ms      roland-tr-8s, swing 57 %

@@ -24,7 +24,7 @@ struct StatusTextTests {
                 ignored    MC-101 (28:0): 96 ticks, 1 transport message (Link is enabled)
                 output     TR-8S, 24:0: 9120 ticks, 0 late, 99 % at most 31 us late
                 output     Volca, not connected
-                real time  fifo 80 by limits, memory locked, dispatch backstop, wakes up at most 9 us late (99 %), 64 us at worst
+                real time  fifo 80 by limits, memory locked, dispatch queue, wakes up at most 9 us late (99 %), 64 us at worst
                 warning    real-time scheduling was refused
                   fix      join group audio
                 """)
@@ -123,6 +123,6 @@ extension Status {
                 lateTicks: 0, offsetMilliseconds: 0, multiply: 1, divide: 1, swing: 50, latenessMicroseconds: nil),
         ],
         realtime: .init(
-            scheduling: "fifo", priority: 80, memoryLocked: true, dispatch: "backstop",
+            scheduling: "fifo", priority: 80, memoryLocked: true, dispatch: "queue",
             wakeUpLatencyMicroseconds: .init(p50: 4, p99: 9, max: 64)), warnings: [])
 }

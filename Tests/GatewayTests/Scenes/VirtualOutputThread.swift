@@ -129,20 +129,18 @@ final class VirtualKernel {
         }
 
         mutating func startQueue() -> Bool { false }
-        mutating func arm(_ messages: UnsafeMutableBufferPointer<ScheduledMessage>) {}
         mutating func removeQueued() {}
         var isQueueEmpty: Bool { true }
-        func queueOrigin() -> ClosedRange<MonotonicTime>? { nil }
         mutating func stopQueue() {}
-        mutating func takeHeard(_ heard: UnsafeMutablePointer<SequencerSender.Heard>) -> Int? { 0 }
+        func queueStatus() -> SequencerSender.QueueStatus? { nil }
+        var room: Int { 0 }
+        mutating func enqueue(_ messages: UnsafeMutableBufferPointer<ScheduledMessage>) -> Int { 0 }
+        mutating func takeRefusals() -> UInt64 { 0 }
         var existingPorts: UInt64 { kernel.ports }
         var refusedPorts: UInt64 { 0 }
 
         mutating func setPort(_ port: UInt8, exists: Bool) {
             if exists { kernel.ports |= 1 << UInt64(port) } else { kernel.ports &= ~(1 << UInt64(port)) }
         }
-
-        func pause(nanoseconds: Int64) { kernel.pass() }
-        func threadTime() -> Int64 { 0 }
     }
 }
