@@ -3,8 +3,8 @@ internal import Synchronization
 
 /// What the output thread has done; other threads poll it, because that thread announces nothing.
 package struct ClockAccount: Hashable, Sendable {
-    /// The generation of the board in use; the thread will not read older boards again, and the fields below reflect
-    /// it.
+    /// The generation of the board in use; nothing planned by older boards will be sent any more, and the fields below
+    /// reflect it.
     package var generationInUse: UInt64
     /// The existing sequencer ports, one bit each; the thread leaves all other ports alone until a board asks for them.
     package var existingPorts: UInt64
@@ -14,14 +14,18 @@ package struct ClockAccount: Hashable, Sendable {
     package var brokenLines: UInt64
     /// The slots whose devices have been started and have not taken a Stop since, one bit each.
     package var mayPlay: UInt64
+    /// How far ahead, in microseconds, messages may be in the queue already: what is decided now holds only after them.
+    package var horizon: Int64
 
     package init(
-        generationInUse: UInt64 = 0, existingPorts: UInt64 = 0, brokenLines: UInt64 = 0, mayPlay: UInt64 = 0
+        generationInUse: UInt64 = 0, existingPorts: UInt64 = 0, brokenLines: UInt64 = 0, mayPlay: UInt64 = 0,
+        horizon: Int64 = 0
     ) {
         self.generationInUse = generationInUse
         self.existingPorts = existingPorts
         self.brokenLines = brokenLines
         self.mayPlay = mayPlay
+        self.horizon = horizon
     }
 }
 
@@ -56,7 +60,8 @@ extension OutputThread {
     /// - Returns: the account.
     package func account(slots: Int) -> ClockAccount {
         // Read the generation first: a line that failed under an older board is then in this account at the latest.
-        var account = ClockAccount(generationInUse: generationInUse, existingPorts: existingPorts)
+        var account = ClockAccount(
+            generationInUse: generationInUse, existingPorts: existingPorts, horizon: horizon)
         account.add(counters, slots: slots)
         return account
     }

@@ -83,6 +83,8 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
 
     /// The most messages of one output that are usually put into the queue at once.
     static var batchPerOutput: Int { 8 }
+    /// How long it may take, with a margin, until a plan has reached this thread, in nanoseconds.
+    private static var starting: Int64 { 1_000_000 }
     /// Longest time without a sleep, and the pause that follows it, in nanoseconds.
     ///
     /// Keeps other threads alive when there is more to send than time.
@@ -210,6 +212,9 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
     ///
     /// An ordinary thread may be held up for long at any time, so it does so as early as it may.
     var lead: Int64 { way.isRealTime ? punctuality.lead : Punctuality.leads.upperBound }
+
+    /// How far ahead, in microseconds, messages may be in the queue already.
+    var horizon: Int64 { usesQueue ? (lead + Self.groupSpan + Self.starting) / 1_000 : 0 }
 
     /// Waits, without sleeping, for a time that is near; returns the present time then.
     mutating func wait(until time: MonotonicTime) -> MonotonicTime {

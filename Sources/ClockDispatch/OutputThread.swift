@@ -24,6 +24,7 @@ package final class OutputThread: @unchecked Sendable {
     private let portsInPlace: Atomic<UInt64>
     private let hasLockedMemory = Atomic(false)
     private let nextTurn = Atomic<Int64>(.max)
+    private let putAhead = Atomic<Int64>(0)
 
     /// Stack space that the loop below needs, in bytes.
     private static let stackInUse = 24 * 1024
@@ -41,11 +42,15 @@ package final class OutputThread: @unchecked Sendable {
         body(counters[slot])
     }
 
-    /// The generation of the board in use; the thread will not read older boards again, and the counters reflect it.
+    /// The generation of the board in use; nothing planned by older boards will be sent any more, and the counters reflect
+    /// it.
     package var generationInUse: UInt64 { boardInUse.load(ordering: .acquiring) }
 
     /// The existing sequencer ports, one bit each; the thread leaves all other ports alone until a board asks for them.
     package var existingPorts: UInt64 { portsInPlace.load(ordering: .acquiring) }
+
+    /// How far ahead, in microseconds, messages may be in the queue already.
+    package var horizon: Int64 { putAhead.load(ordering: .relaxed) }
 
     /// Whether the thread's stack and slots are locked in memory.
     package var isMemoryLocked: Bool { hasLockedMemory.load(ordering: .relaxed) }
@@ -118,7 +123,6 @@ package final class OutputThread: @unchecked Sendable {
             if edition != taken {
                 taken = edition
                 board.withLatest { board in
-                    // First, while what is due soon still waits in the queue.
                     if board.count > outputsLocked {
                         outputsLocked = board.count
                         lockMemory(dispatcher, outputs: outputsLocked)
@@ -128,6 +132,7 @@ package final class OutputThread: @unchecked Sendable {
             }
             let deadline = dispatcher.turn()
             boardInUse.store(dispatcher.generation ?? 0, ordering: .releasing)
+            putAhead.store(dispatcher.horizon, ordering: .relaxed)
             modeInForce.store(dispatcher.mode.rawValue, ordering: .relaxed)
             nextTurn.store(deadline.nanoseconds, ordering: .relaxed)
             // Others may give this thread real-time scheduling while it runs, or take it away; asking costs two calls.

@@ -156,25 +156,6 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
         return skipped
     }
 
-    /// Whether ``next(_:on:at:)`` would return the same message as a copy did, for the same plan and map.
-    ///
-    /// - Parameters:
-    ///   - ahead: the message from the copy, after reporting the previous messages as sent to it.
-    ///   - copy: the copy, which may have given later messages since. It may have chosen where its device enters a song,
-    ///     which this planner must know itself.
-    ///   - map: the tempo map.
-    ///   - now: the present host time.
-    /// - Returns: true if asking again is not necessary.
-    public func stillExpects(
-        _ ahead: PlannedMessage, of copy: TickPlanner, on map: TempoMap, at now: HostTime
-    ) -> Bool {
-        guard hasTrain, ahead.message == .timingClock, ahead.pulse == nextPulse, ahead.fold == train.fold,
-            ahead.belated == 0, entry == nil, copy.entry == nil, device == copy.device, !isMisplaced,
-            realignment == nil, step == .inStep
-        else { return false }
-        return now <= ahead.due && gapEnd(map) <= ahead.due
-    }
-
     /// Notes that a message was sent.
     ///
     /// - Parameters:

@@ -129,7 +129,7 @@ def test_the_shell_completes_commands_and_options(installed):
     assert completed(script, "tactus", "doc") == ["doctor"]
     assert set(completed(script, "tactus", "re")) >= {"realign", "reload"}
     assert "--json" in completed(script, "tactus", "doctor", "--j")
-    assert completed(script, "tactus", "run", "--dispatch", "ba") == ["backstop"]
+    assert completed(script, "tactus", "run", "--dispatch", "qu") == ["queue"]
     assert (installed / "share/zsh/vendor-completions/_tactus").read_text().startswith("#compdef tactus")
     assert "doctor" in (installed / "share/fish/vendor_completions.d/tactus.fish").read_text()
 

@@ -131,7 +131,7 @@ def test_make_run_is_all_it_takes(line):
 
 
 def test_a_way_of_dispatching_that_is_impossible_here_is_told_and_the_clock_runs_all_the_same(start):
-    gateway = start("--no-link", "--dispatch", "backstop")
+    gateway = start("--no-link", "--dispatch", "queue")
     status = gateway.wait_status(lambda status: status["realtime"]["wakeUpLatencyMicroseconds"], "the thread runs")
     assert status["realtime"]["dispatch"] == "direct"
     (warning,) = [warning for warning in status["warnings"] if warning["code"] == "dispatch"]

@@ -68,6 +68,10 @@ final class DispatchStage {
             let before = kernel.awake
             let turn = dispatcher.turn()
             turns += 1
+            if let told = whenSettled, dispatcher.generation == board.generation, board.generation > 0 {
+                told()
+                whenSettled = nil
+            }
             longestTurn = max(longestTurn, kernel.awake - before)
             if let next = ways.first, next.at <= kernel.now {
                 dispatcher.change(to: next.way)
@@ -82,9 +86,14 @@ final class DispatchStage {
             kernel.advance(to: kernel.now + wakeUpLatency())
             if wakeUp == deadline { dispatcher.wokeUp(at: turn, lateness: kernel.now - deadline) }
         }
+        lost += kernel.dropped
         if isEnding { dispatcher.finish() }
     }
 
+    /// Called once nothing planned by the first board is sent any more.
+    var whenSettled: (() -> Void)?
+    /// How many messages were lost in the queue before the end.
+    private(set) var lost = 0
     /// How often the thread has looked for work.
     private(set) var turns = 0
     /// The longest that the thread has worked in one turn, in nanoseconds.

@@ -161,4 +161,163 @@ struct DispatcherTests {
         }
         #expect(stage.kernel.delivered.contains { $0.message == .stop })
     }
+
+    @Test(arguments: DispatchCase.all, [UInt64](1...6))
+    func `whatever the stalls, each tick is sent once, or counted as skipped`(
+        dispatchCase: DispatchCase, seed: UInt64
+    ) throws {
+        var random = SeededGenerator(seed: seed)
+        let stage = DispatchStage(dispatchCase, outputs: 2)
+        stage.run(milliseconds: 100, isEnding: false)
+        stage.wakeUpLatency = {
+            Int.random(in: 0..<8, using: &random) > 0 ? 4_000 : .random(in: 0...300_000_000, using: &random)
+        }
+        stage.run(milliseconds: 5000, isEnding: false)
+        stage.wakeUpLatency = { 4_000 }
+        stage.run(milliseconds: 500)
+        for slot in 0..<2 {
+            let ticks = stage.messages(UInt8(slot)).filter { $0.message == .timingClock }
+            // The first and the last tick are on time, so that their times tell their numbers.
+            let numbers = try [ticks.first, ticks.last].map { tick in
+                Int(try #require(stage.tick(of: tick, UInt8(slot))))
+            }
+            #expect(stage.ticksSkipped(slot: slot) > 0)
+            #expect(ticks.count + stage.ticksSkipped(slot: slot) == numbers[1] - numbers[0] + 1)
+        }
+    }
+
+    @Test(arguments: [UInt64](1...12))
+    func `outputs with different offsets lose nothing, however late the thread wakes`(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        let stage = stage(outputs: 6, beat: 400_001)
+        for slot in 0..<6 { stage.board.slots[slot].settings.offset = .random(in: 0...9_000, using: &random) }
+        let offsets = (0..<6).map { stage.board.slots[$0].settings.offset }
+        stage.kernel.flight = [0, 40_000][Int(seed % 2)]
+        stage.wakeUpLatency = {
+            Int.random(in: 0..<4, using: &random) > 0 ? 4_000 : .random(in: 0...2_500_000, using: &random)
+        }
+        stage.run(milliseconds: 1000)
+        for port in 0..<6 {
+            let lateness = stage.lateness(UInt8(port)).map { $0 - offsets[port] }
+            #expect(lateness.count >= stage.ticksDue(offset: offsets[port]))
+            #expect(lateness.allSatisfy { (-82...400).contains($0) }, "\(lateness)")
+        }
+    }
+
+    @Test
+    func `a queue without room for all loses nothing`() {
+        let stage = stage(Self.ordinary, outputs: 8, beat: 60_060)
+        stage.kernel.room = 20
+        stage.run(milliseconds: 1000)
+        for port in 0..<UInt8(8) {
+            #expect(stage.lateness(port).count >= stage.ticksDue())
+            #expect(stage.lateness(port).allSatisfy { (-82...400).contains($0) }, "\(stage.lateness(port))")
+        }
+    }
+
+    @Test
+    func `if the kernel refuses to start the queue for a while, no tick is lost or late`() {
+        let stage = stage(beat: 400_001)
+        let start = stage.kernel.now
+        // A change of the board is only the moment at which that begins and ends.
+        stage.changes = [
+            (start + 305_000_000, { _ in stage.kernel.refusesStart = true }),
+            (start + 705_000_000, { _ in stage.kernel.refusesStart = false }),
+        ]
+        stage.run(milliseconds: 1000)
+        #expect(stage.lateness().count >= stage.ticksDue())
+        #expect(stage.lateness().allSatisfy { (0...6).contains($0) }, "\(stage.lateness())")
+    }
+
+    @Test(arguments: [UInt64](1...20))
+    func `a thread that gets real-time scheduling, or loses it, changes the way without losing a tick`(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        let stage = stage(outputs: 2, beat: 400_001)
+        let start = stage.kernel.now
+        let times = (0..<6).map { _ in start + .random(in: 50_000_000...900_000_000, using: &random) }.sorted()
+        let ways = [Self.ordinary, Self.realTime, Self.direct, Self.realTime, Self.ordinary, Self.direct]
+        stage.ways = zip(times, ways).map { (at: $0, way: $1) }
+        stage.run(milliseconds: 1000)
+        #expect(stage.ways.isEmpty)
+        for port in [UInt8(0), 1] {
+            #expect(stage.lateness(port).count >= stage.ticksDue())
+            #expect(stage.lateness(port).allSatisfy { (-82...400).contains($0) }, "\(stage.lateness(port))")
+        }
+    }
+
+    /// Beats in which something plays, so that ticks are in the queue at any time.
+    private func playing(_ way: DispatchWay, outputs: Int = 1, startTick: Int64 = 1) -> DispatchStage {
+        let stage = stage(way, outputs: outputs, beat: 400_001)
+        stage.board.transport = PlannedTransport(isPlaying: true, startTick: startTick, ticksPerBar: 96)
+        return stage
+    }
+
+    @Test(arguments: [realTime, ordinary, direct], [Int64](0...16))
+    func `a Stop leaves at once, and what is in the queue after it`(way: DispatchWay, phase: Int64) throws {
+        let stage = playing(way)
+        let at = stage.kernel.now + 300_000_000 + phase * 1_000_000
+        stage.changes = [(at, { $0.transport.isPlaying = false })]
+        stage.run(milliseconds: 500)
+        let stop = try #require(stage.messages().first { $0.message == .stop })
+        #expect((0...50_000).contains(stop.time - at))
+        #expect(stage.lateness().allSatisfy { (-82...400).contains($0) })
+    }
+
+    @Test(arguments: [realTime, ordinary], [Int64](0...40))
+    func `a Stop never overtakes what starts the device`(way: DispatchWay, phase: Int64) {
+        let stage = playing(way, startTick: 6)
+        let at = stage.kernel.now + 60_000_000 + phase * 1_000_000
+        stage.changes = [(at, { $0.transport.isPlaying = false })]
+        stage.run(milliseconds: 500)
+        let transport = stage.messages().map(\.message).filter { $0 != .timingClock }
+        #expect(transport == [] || transport == [.start, .stop])
+    }
+
+    @Test(arguments: [realTime, ordinary, direct], [Int64](0...20))
+    func `at the end a playing device is stopped, and nothing follows`(way: DispatchWay, phase: Int64) throws {
+        let stage = playing(way)
+        stage.changes = [
+            (stage.kernel.now + (97 + phase) * 1_000_000, { $0.transport.isPlaying = false }),
+            (stage.kernel.now + (98 + phase) * 1_000_000, { $0.transport = .init(isPlaying: true, startTick: 7, ticksPerBar: 24) }),
+            (stage.kernel.now + (99 + phase) * 1_000_000, { $0.transport.isPlaying = false }),
+        ]
+        stage.run(milliseconds: 100 + phase)
+        let end = try #require(stage.messages().last { $0.message != .timingClock })
+        stage.kernel.spend(100_000_000)
+        #expect(end.message == .stop)
+        #expect(stage.messages().last { $0.message != .timingClock } == end)
+    }
+
+    @Test(arguments: [realTime, ordinary])
+    func `a new board is in use once everything planned by the one before has left`(way: DispatchWay) {
+        let stage = playing(way)
+        var (asked, last): (Int64, Int64?) = (stage.kernel.now + 200_000_000, nil)
+        stage.changes = [(asked, { $0.slots[0].sink = .away })]
+        stage.whenSettled = { last = stage.kernel.now }
+        stage.run(milliseconds: 400, isEnding: false)
+        let sent = stage.messages().last?.time ?? 0
+        #expect(last.map { $0 >= sent && $0 < sent + 1_000_000 } == true)
+        asked += 50_000_000
+        #expect(sent < asked)
+    }
+
+    /// The later of them leave a cable no more time than the two bytes need.
+    @Test(arguments: [realTime, ordinary], [Int64](4...8))
+    func `while a followed song is stopped, a Start that comes with its tick still comes before it`(
+        way: DispatchWay, phase: Int64
+    ) throws {
+        let stage = stage(way, beat: 400_001)
+        stage.board.map.tolerance = 5_000
+        let tick: Int64 = 40
+        let due = stage.board.map.time(ofTick: tick).microseconds * 1_000 + stage.kernel.apart
+        let at = due - phase * 100_000
+        stage.changes = [
+            (at, { $0.transport = PlannedTransport(isPlaying: true, startTick: tick, ticksPerBar: 96) })
+        ]
+        stage.run(milliseconds: 1000)
+        let around = stage.messages().drop { $0.message != .start }.prefix(2)
+        #expect(around.map(\.message) == [.start, .timingClock])
+        #expect(around.last.map { abs($0.time - due) < 1_000_000 } == true)
+        #expect(stage.lateness().allSatisfy { (-82...1_000).contains($0) }, "\(stage.lateness())")
+    }
 }

@@ -161,36 +161,6 @@ struct FoldingTests {
         #expect(device.heardFold(of: score) == -2)
     }
 
-    @Test(arguments: [UInt64](1...30))
-    func `planned-ahead messages are planned again when the tempo is folded`(seed: UInt64) {
-        var random = SeededGenerator(seed: seed)
-        var settings = OutputSettings(tempos: (60, 150))
-        settings.offset = [-4_000, 0, 300_000].randomElement(using: &random) ?? 0
-        settings.divide = [1, 2].randomElement(using: &random) ?? 1
-        var score = playing(line(beatsPerMinute: 120), from: 48, settings)
-        var (planner, now) = (TickPlanner(), HostTime(microseconds: 1))
-        var (found, copy): (PlannedMessage?, TickPlanner) = (nil, planner)
-        for round in 0..<3_000 {
-            if round % 100 == 99 {
-                score.changeTempo(to: .random(in: 40...600, using: &random), at: now.microseconds)
-                found = nil
-            }
-            var asked = planner
-            guard let next = asked.next(score.plan, on: score.map, at: now) else { break }
-            let isKnown = found.map { planner.stillExpects($0, of: copy, on: score.map, at: now) } ?? false
-            if isKnown { #expect(next == found) } else { planner = asked }
-            // Like the output thread's copies: a copy of the planner that continues from there.
-            var ahead = planner
-            ahead.sent(next, at: max(now, next.due))
-            asked.sent(next, at: max(now, next.due))
-            found = ahead.next(score.plan, on: score.map, at: max(now, next.due))
-            #expect(found == asked.next(score.plan, on: score.map, at: max(now, next.due)))
-            copy = ahead
-            now = max(now, next.due)
-            planner.sent(next, at: now)
-        }
-    }
-
     @Test(arguments: [(0.5, 1, 30.0), (2, 1, 500), (1, 2, 500)])
     func `pre-roll counts beats as the device gets them`(beats: Double, multiply: Int64, beatsPerMinute: Double) throws
     {

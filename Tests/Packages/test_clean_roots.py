@@ -113,9 +113,9 @@ def test_the_configuration_is_there_and_sets_nothing(root):
     assert root("dpkg-query -W -f '${Conffiles}' tactus").split()[0] == "/etc/tactus/config.yaml"
 
 
-# Process 1 of a namespace is the root's own systemd, as in Tests/Acceptance/guest/service.py. What is written stays in
-# memory.
-SYSTEMD = """
+# Process 1 of a namespace is the root's own systemd, as in Tests/Acceptance/guest/service.py; $2 is what it starts. What
+# is written stays in memory.
+BOOT = """
 root=/tmp/root; mkdir $root /tmp/over; mount -t tmpfs over /tmp/over; mkdir /tmp/over/upper /tmp/over/work
 mount -t overlay -o lowerdir=$1,upperdir=/tmp/over/upper,workdir=/tmp/over/work overlay $root
 for folder in dev sys; do mount --rbind /$folder $root/$folder; done
@@ -127,12 +127,23 @@ printf '[Unit]\nDefaultDependencies=no\n' | tee $units/lab.target >$units/tactus
 printf '[Service]\nTimeoutStartSec=infinity\n' >>$units/tactus.service.d/lab.conf
 path=PATH=/usr/sbin:/usr/bin:/sbin:/bin
 echo "cd /host/tmp/root && /bin/busybox mount --move . / && exec /bin/busybox chroot . unshare --pid --fork --mount-proc \
-    env -i container=lab $path /lib/systemd/systemd --unit=lab.target --show-status=no" >/tmp/boot
+    env -i container=lab $path /lib/systemd/systemd --unit=$2 --show-status=no" >/tmp/boot
 chroot /proc/1/root /bin/busybox unshare -m /bin/busybox sh /host/tmp/boot >/dev/null 2>&1 &
 until [ -e $root/run/systemd/private ]; do sleep 0.1; done
 systemd=$(cat /proc/$!/task/$!/children)
 inside() { nsenter --target=$systemd --mount --pid --root -- env -i $path "$@"; }
 process() { inside systemctl show --value --property=MainPID tactus; }
+"""
+
+
+def booted(root, unit, script):
+    """What a script prints that runs beside the root's systemd."""
+    # In the host's time, because systemd does not wait long for files of the host.
+    lab = [PROJECT / "Tests/Lab/lab", "--kernel", SUITES[root.suite], "--host-time", "--"]
+    return run(*lab, "sh", "-c", BOOT + script, "sh", root.folder, unit)
+
+
+ON_REQUEST = """
 echo "installed: $(inside systemctl is-enabled tactus) $(inside systemctl is-active tactus)"
 inside systemctl start tactus
 echo "started: $(inside systemctl is-active tactus) as $(inside stat --format=%U /proc/$(process))"
@@ -146,13 +157,58 @@ echo "removed: $(inside systemctl is-active tactus)"
 
 def test_a_service_starts_on_request_restarts_with_an_upgrade_and_ends_with_a_removal(root, package):
     shutil.copy(package, root.folder / "root/tactus.deb")
-    # In the host's time, because systemd does not wait long for files of the host.
-    lab = [PROJECT / "Tests/Lab/lab", "--kernel", SUITES[root.suite], "--host-time", "--"]
-    done = run(*lab, "sh", "-c", SYSTEMD, "sh", root.folder)
+    done = booted(root, "lab.target", ON_REQUEST)
     (root.folder / "root/tactus.deb").unlink()
     assert done.stdout.splitlines() == [
         "installed: disabled inactive", "started: active as tactus", "upgraded: active another process",
         "removed: inactive"], done.stdout + done.stderr
+
+
+BOX = """version: 1
+play: true
+tempo: 97.3
+outputs:
+  - port: virtual:Drums
+"""
+SWITCHED_ON = """
+until [ "$(inside systemctl is-active tactus)" = active ]; do sleep 0.1; done
+inside tactus status
+inside tactus monitor Drums --seconds 5
+"""
+
+
+def test_a_box_that_nobody_logs_in_to_plays_once_it_is_switched_on(root):
+    """By its configuration alone, and the service that was enabled when it was set up."""
+    configuration = root.folder / "etc/tactus/config.yaml"
+    text = configuration.read_text()
+    configuration.write_text(BOX)
+    root("systemctl enable tactus")
+    done = booted(root, "multi-user.target", SWITCHED_ON)
+    root("systemctl disable tactus")
+    configuration.write_text(text)
+    assert re.search(r"^transport +playing", done.stdout, re.M), done.stdout + done.stderr
+    assert re.search(r"^tempo +97\.3 BPM", done.stdout, re.M), done.stdout
+    # In the host's time ticks may be late, but none is lost.
+    assert re.search(r"^ticks +1\d\d ticks, 0 lost, 0 doubled", done.stdout, re.M), done.stdout
+
+
+def test_every_command_works_after_a_phone_was_let_in(root):
+    """README's recipe, and then what it says to do if something is wrong."""
+    recipe = block("README.md", "--http-token-file").text
+    assert recipe.splitlines()[-1].startswith("tactus run ")
+    done = root.alone(f"""
+        mount -t tmpfs tmp /tmp; export HOME=/tmp
+        {recipe.rstrip()} >/tmp/log 2>&1 &
+        until tactus status >/dev/null 2>&1; do sleep 0.1; done
+        for command in doctor status peers "quantum 4" play stop "tempo 128.5" tap; do
+            tactus $command >/tmp/said 2>&1
+            echo "$command: $?"
+        done
+        kill $!; wait $!
+    """)
+    # There is no sequencer here, which the doctor tells.
+    assert done.splitlines() == [
+        "doctor: 1", "status: 0", "peers: 0", "quantum 4: 0", "play: 0", "stop: 0", "tempo 128.5: 0", "tap: 0"], done
 
 
 def test_a_purge_leaves_nothing_but_the_user(root):

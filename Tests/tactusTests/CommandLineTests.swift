@@ -41,7 +41,7 @@ struct CommandLineTests {
             run --no-link --start-stop-sync --play --quantum 0.5 --tempo 999 --output 24:0 --output virtual:Drums \
             --no-clock-port --follow 28:0 --interface eth0 --interface wlan0 --http [::1]:9000 --http-token-file token \
             --config my.yaml --profiles mine --profiles more --tempo-range 60-180 --session-tempo 118-132.5 \
-            --realtime-priority 0 --dispatch queue --state kept --log-level debug --log-format json
+            --realtime-priority 0 --dispatch direct --state kept --log-level debug --log-format json
             """
         let run = try #require(try Tactus.parseAsRoot(line.split(separator: " ").map(String.init)) as? Run)
         #expect(run.link == false)

@@ -93,7 +93,7 @@ extension GatewayEngine {
     var reach: Int64 {
         let beat = arbiter.line.microsecondsPerBeat
         let slowest = outputs.all.filter(\.isEnabled).map { $0.settings.reach(microsecondsPerBeat: beat) }.max() ?? 0
-        return SessionEdit.propagationTime + max(0, slowest)
+        return SessionEdit.propagationTime + account.horizon + max(0, slowest)
     }
 
     mutating func setPlaying(_ isPlaying: Bool, for token: ReplyToken? = nil, at now: HostTime) {

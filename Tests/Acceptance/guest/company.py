@@ -36,9 +36,7 @@ def play(bridge, folder):
         preload(gateway.process.pid, "self", *bridge.pids)
         line.hear(48)
         if not bridge.queue_runs:
-            said["before"] = gateway.status()
             bridge.link()
-        gateway.wait_status(lambda status: status["realtime"]["dispatch"] == "backstop", "the queue is noticed")
         line.hear(24)
         marks["idle from"] = raw_microseconds()
         time.sleep(IDLE)

@@ -23,7 +23,7 @@ AUDIO = grp.getgrnam("audio").gr_gid
 MEMBER = (*USER, f"--groups={AUDIO}")
 STRANGER = (*USER, "--clear-groups")
 CPU = "/sys/devices/system/cpu"
-CREATE_PORT, SUBSCRIBE_PORT = 0x20, 0x30  # calls of the sequencer
+CREATE_PORT = 0x20  # a call of the sequencer
 found = {}
 
 
@@ -93,13 +93,12 @@ def wireless():
 
 
 def refusing(call):
-    """The words in front of a command that make the kernel refuse it this call for the port of its witness."""
+    """The words in front of a command that make the kernel refuse it this call for the port of its test message."""
     return "sh", "-c", f'LD_PRELOAD={os.environ["REFUSER"]} REFUSE={call} exec "$@"'
 
 
 def refused():
-    examine("witness refused", refusing(CREATE_PORT), rtprio=95)
-    examine("subscription refused", refusing(SUBSCRIBE_PORT), rtprio=95)
+    examine("port refused", refusing(CREATE_PORT), rtprio=95)
     os.environ.update(LD_PRELOAD=os.environ["REFUSER"], REFUSE=str(CREATE_PORT))
     gateway = Gateway("--no-link", folder="/tmp/gateway", passing=("LD_PRELOAD", "REFUSE"))
     del os.environ["LD_PRELOAD"]

@@ -278,7 +278,7 @@ final class VirtualGateway: EffectPerformer {
     private func deliver(_ sent: [VirtualKernel.Sent]) {
         for sent in sent {
             switch sent {
-            case .message(let message, let time): deliver(message, at: time)
+            case .message(let message, let board, let time): deliver(message, board, at: time)
             case .bytes(let bytes, let wanted, let line, let time): deliver(bytes, of: wanted, to: line, at: time)
             }
         }
@@ -288,19 +288,23 @@ final class VirtualGateway: EffectPerformer {
         sequencer.subscriptions.filter { $0.sender == PortAddress(client: outputs, port: Int(port)) }.map(\.receiver)
     }
 
-    private func deliver(_ message: ScheduledMessage, at time: HostTime) {
+    /// Delivers what a port sends; `board` is the one that it was planned by.
+    private func deliver(_ message: ScheduledMessage, _ board: OutputBoard, at time: HostTime) {
         guard let port = message.port else { return }
-        if let planned = message.planned, time < planned.due { broken.append("\(planned.message) leaves early") }
-        if let fault = tickWatch.fault(of: message, on: outputThread.board, at: time) { broken.append(fault) }
+        // A Stop does not wait for what is in the queue.
+        if let planned = message.planned, planned.message != .stop, time.advanced(byMicroseconds: 80) < planned.due {
+            broken.append("\(planned.message) leaves early")
+        }
+        if let fault = tickWatch.fault(of: message, on: board, at: time) { broken.append(fault) }
         for hearer in Self.hearers(of: port, sequencer) {
             let receiver = Receiver.port(hearer)
             guard !sequencer.stuck.contains(hearer) else {
                 hasMissed.insert(receiver)
                 continue
             }
-            hear(message.message, at: time, slot: message.slot, receiver)
+            hear(message.message, board, at: time, slot: message.slot, receiver)
             let tick = message.planned?.place.tick
-            if let tick, !hasMissed.contains(receiver), !isInPlace(receiver, tick, slot: message.slot) {
+            if let tick, !hasMissed.contains(receiver), !isInPlace(receiver, tick, board, slot: message.slot) {
                 broken.append("\(hearer) is at another place of the song than tick \(tick)")
             }
         }
@@ -313,12 +317,13 @@ final class VirtualGateway: EffectPerformer {
         if bytes.count < wanted { hasMissed.insert(.line(path)) }
         for byte in bytes {
             guard let message = parsers[path, default: ClockByteParser()].received(byte) else { continue }
-            hear(message, at: time, slot: slot, .line(path))
+            hear(message, outputThread.board, at: time, slot: slot, .line(path))
         }
     }
 
-    private func hear(_ message: ClockMessage, at time: HostTime, slot: Int, _ receiver: Receiver) {
-        let board = outputThread.board
+    private func hear(
+        _ message: ClockMessage, _ board: OutputBoard, at time: HostTime, slot: Int, _ receiver: Receiver
+    ) {
         if message == .timingClock {
             silenceWatch.ticked(receiver, slot, board, at: time)
         } else {
@@ -407,8 +412,8 @@ final class VirtualGateway: EffectPerformer {
     // The promises.
 
     /// Whether a machine that has just received a tick is at the song's position, if it plays.
-    private func isInPlace(_ receiver: Receiver, _ tick: Int64, slot: Int) -> Bool {
-        let (settings, transport) = (outputThread.board.slots[slot].settings, outputThread.board.transport)
+    private func isInPlace(_ receiver: Receiver, _ tick: Int64, _ board: OutputBoard, slot: Int) -> Bool {
+        let (settings, transport) = (board.slots[slot].settings, board.transport)
         guard let machine = machines[receiver], machine.isPlaying, machine.events.last?.message == .timingClock,
             settings.multiply == 1, settings.divide == 1, settings.tempos == .all
         else { return true }

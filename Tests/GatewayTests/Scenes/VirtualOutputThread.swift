@@ -10,14 +10,14 @@ import Synchronization
 final class VirtualOutputThread {
     /// The board in use.
     private(set) var board: OutputBoard
-    private let kernel = VirtualKernel()
+    private let kernel: VirtualKernel
     private let counters = PageArray(count: OutputBoard.capacity) { _ in OutputCounters() }
     private var dispatcher: Dispatcher<VirtualKernel.Side>
 
     init(_ board: OutputBoard, at now: HostTime) {
         self.board = board
-        kernel.now = now
-        let way = DispatchWay(mode: .direct)
+        kernel = VirtualKernel(board, at: now)
+        let way = DispatchWay(mode: .queue)
         dispatcher = Dispatcher(machine: VirtualKernel.Side(kernel: kernel), way: way, counters: counters)
     }
 
@@ -40,20 +40,21 @@ final class VirtualOutputThread {
     ///   - now: the current time.
     /// - Returns: what was sent, in order, and when to wake next.
     func turn(_ newest: OutputBoard, at now: HostTime) -> (sent: [VirtualKernel.Sent], wakeAt: HostTime) {
-        board = newest
-        kernel.now = max(kernel.now, now)
+        kernel.reach(now)
+        (board, kernel.board) = (newest, newest)
         dispatcher.take(board)
         var deadline = dispatcher.turn()
         while dispatcher.changePort(before: deadline) { deadline = dispatcher.turn() }
         defer { kernel.sent = [] }
-        return (kernel.sent, HostTime(microseconds: deadline.nanoseconds / 1_000))
+        let wakeAt = HostTime(microseconds: deadline.nanoseconds / 1_000)
+        return (kernel.sent, min(wakeAt, kernel.nextLeaves ?? wakeAt))
     }
 
     /// Sends the last Stops.
     ///
     /// - Returns: what was sent, in order.
     func finish(at now: HostTime) -> [VirtualKernel.Sent] {
-        kernel.now = max(kernel.now, now)
+        kernel.reach(now)
         dispatcher.finish()
         defer { kernel.sent = [] }
         return kernel.sent
@@ -61,7 +62,8 @@ final class VirtualOutputThread {
 
     /// The thread's state and counters, as the gateway thread reads them.
     func account() -> ClockAccount {
-        var account = ClockAccount(generationInUse: board.generation, existingPorts: kernel.ports)
+        var account = ClockAccount(
+            generationInUse: dispatcher.generation ?? 0, existingPorts: kernel.ports, horizon: dispatcher.horizon)
         account.add(counters, slots: board.count)
         return account
     }
@@ -78,28 +80,57 @@ final class VirtualOutputThread {
 
 /// A simulated kernel for the output thread.
 ///
-/// Each call takes 5 us, and there is no queue.
+/// Each call takes 5 us. Its queue starts at once, and sends at the end of each period of 160 us.
 final class VirtualKernel {
     /// Something that was sent, and when.
     enum Sent {
-        /// A message sent from a port; a receiver may have refused it.
-        case message(ScheduledMessage, HostTime)
+        /// A message sent from a port, planned by a board; a receiver may have refused it.
+        case message(ScheduledMessage, OutputBoard, HostTime)
         /// The bytes that a line accepted, and how many it was offered.
         case bytes([UInt8], of: Int, line: Int32, HostTime)
     }
 
-    var now = HostTime(microseconds: 0)
+    private(set) var now: HostTime
+    /// The newest board.
+    var board: OutputBoard
     var sent: [Sent] = []
     var ports: UInt64 = 0
     var refuses: (UInt8) -> Bool = { _ in false }
     var room: (Int32) -> Int = { _ in .max }
+    /// When the queue was started; nil if it does not run.
+    private var start: HostTime?
+    /// What is in the queue, in order of time.
+    private var queued: [(message: ScheduledMessage, board: OutputBoard, leaves: HostTime)] = []
+    private var refusals: UInt64 = 0
 
-    private func pass() { now = now.advanced(byMicroseconds: 5) }
+    init(_ board: OutputBoard, at now: HostTime) { (self.board, self.now) = (board, now) }
+
+    /// When the next message leaves the queue.
+    var nextLeaves: HostTime? { queued.first?.leaves }
+
+    /// Lets time pass, in which the queue sends what is due.
+    func reach(_ time: HostTime) {
+        now = max(now, time)
+        while let next = queued.first, next.leaves <= now {
+            queued.removeFirst()
+            if let port = next.message.port, refuses(port) { refusals |= 1 << UInt64(port) }
+            sent.append(.message(next.message, next.board, next.leaves))
+        }
+    }
+
+    private func pass() { reach(now.advanced(byMicroseconds: 5)) }
+
+    private func enqueue(_ message: ScheduledMessage, startedAt start: HostTime) {
+        let periods = (message.queueTime + QueueRun.period - 1) / QueueRun.period
+        let leaves = max(now, start.advanced(byMicroseconds: periods * QueueRun.period / 1_000))
+        let place = queued.firstIndex { $0.leaves > leaves } ?? queued.count
+        queued.insert((message, board, leaves), at: place)
+    }
 
     /// The kernel's interface to the dispatcher.
     struct Side: DispatchMachine {
         let kernel: VirtualKernel
-        let hasQueue = false
+        let hasQueue = true
 
         func hostTime() -> HostTime {
             kernel.pass()
@@ -117,7 +148,7 @@ final class VirtualKernel {
             for index in messages.indices {
                 guard let port = messages[index].port else { continue }
                 messages[index].wasRefused = kernel.refuses(port)
-                kernel.sent.append(.message(messages[index], kernel.now))
+                kernel.sent.append(.message(messages[index], kernel.board, kernel.now))
             }
         }
 
@@ -128,14 +159,38 @@ final class VirtualKernel {
             return taken
         }
 
-        mutating func startQueue() -> Bool { false }
-        mutating func removeQueued() {}
-        var isQueueEmpty: Bool { true }
-        mutating func stopQueue() {}
-        func queueStatus() -> SequencerSender.QueueStatus? { nil }
-        var room: Int { 0 }
-        mutating func enqueue(_ messages: UnsafeMutableBufferPointer<ScheduledMessage>) -> Int { 0 }
-        mutating func takeRefusals() -> UInt64 { 0 }
+        mutating func startQueue() -> Bool {
+            removeQueued()
+            kernel.start = kernel.now
+            return true
+        }
+
+        mutating func enqueue(_ messages: UnsafeMutableBufferPointer<ScheduledMessage>) -> Int {
+            kernel.pass()
+            guard let start = kernel.start else { return 0 }
+            for message in messages { kernel.enqueue(message, startedAt: start) }
+            return messages.count
+        }
+
+        mutating func removeQueued() { kernel.queued = [] }
+        var isQueueEmpty: Bool { kernel.queued.isEmpty }
+        mutating func stopQueue() { kernel.start = nil }
+        var room: Int { 600 - kernel.queued.count }
+
+        func queueStatus() -> SequencerSender.QueueStatus? {
+            let now = monotonicTime()
+            return kernel.start.map { start in
+                let origin = MonotonicTime(nanoseconds: start.microseconds * 1_000)
+                let ticks = (now.nanoseconds - origin.nanoseconds) / QueueRun.period
+                return SequencerSender.QueueStatus(origin: origin...origin, ticks: UInt32(ticks))
+            }
+        }
+
+        mutating func takeRefusals() -> UInt64 {
+            defer { kernel.refusals = 0 }
+            return kernel.refusals
+        }
+
         var existingPorts: UInt64 { kernel.ports }
         var refusedPorts: UInt64 { 0 }
 
