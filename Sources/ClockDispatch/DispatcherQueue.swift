@@ -15,15 +15,14 @@ extension Dispatcher where Machine: ~Copyable {
     ///   - own: when the thread must send something itself.
     /// - Returns: when to continue; nil if there is more to do now.
     mutating func handleQueue(at now: MonotonicTime, own: MonotonicTime) -> MonotonicTime? {
-        guard let first = firstForQueue else { return endRun(at: now) }
-        let aim = states[first].due
-        guard let queue else { return startRun(aimingAt: aim, at: now, own: own) }
+        guard let first = firstForQueue() else { return endRun(at: now) }
+        guard let queue else { return startRun(at: now, own: own) }
         guard queue.origin != nil else {
             guard now >= queue.nextReading else { return queue.nextReading }
             readStatus(at: now)
             return nil
         }
-        let entering = aim.advanced(byNanoseconds: -lead)
+        let entering = states[first].due.advanced(byNanoseconds: -lead)
         // Once everything has left, there may be time to start anew.
         if queue.lastLeaves.advanced(byNanoseconds: 3 * QueueRun.period) < entering { return endRun(at: now) }
         guard now >= entering else { return entering }
@@ -31,25 +30,29 @@ extension Dispatcher where Machine: ~Copyable {
         return putIn(at: now)
     }
 
-    /// The output whose next message is the first that may go through the queue; nil if there is none.
-    private var firstForQueue: Int? {
+    /// The output whose next message is the first from a time on that may go through the queue; nil if there is none.
+    private func firstForQueue(from time: MonotonicTime = MonotonicTime(nanoseconds: .min)) -> Int? {
         var first: Int?
         for slot in 0..<shared.outputs where states[slot].next != nil && states[slot].isForQueue {
+            guard states[slot].due >= time else { continue }
             if first.map({ states[slot].due < states[$0].due }) ?? true { first = slot }
         }
         return first
     }
 
-    /// Starts the queue so that one of its periods ends exactly at a given time.
+    /// Starts the queue so that one of its periods ends exactly when the first message is due that it can still send.
+    ///
+    /// What is due sooner, the thread sends itself.
     ///
     /// - Returns: when to continue; nil if it has been started.
-    private mutating func startRun(aimingAt aim: MonotonicTime, at now: MonotonicTime, own: MonotonicTime) -> MonotonicTime? {
+    private mutating func startRun(at now: MonotonicTime, own: MonotonicTime) -> MonotonicTime? {
+        let soonest = now.advanced(byNanoseconds: Self.leastPeriods * QueueRun.period)
+        guard now >= refusedUntil, let first = firstForQueue(from: soonest) else { return MonotonicTime(nanoseconds: .max) }
+        let aim = states[first].due
         let periods = min(aim.nanoseconds - now.nanoseconds, lead) / QueueRun.period
         let start = aim.advanced(byNanoseconds: -periods * QueueRun.period)
         // What the thread must send before that comes first.
-        guard periods >= Self.leastPeriods, now >= refusedUntil, own > start else {
-            return MonotonicTime(nanoseconds: .max)
-        }
+        guard own > start else { return MonotonicTime(nanoseconds: .max) }
         let early = start.advanced(byNanoseconds: -punctuality.margin)
         // No sleep of less than a period: after a late wake-up the thread takes the next period instead.
         guard now.advanced(byNanoseconds: QueueRun.period) >= early else { return early }
@@ -100,7 +103,7 @@ extension Dispatcher where Machine: ~Copyable {
         let room = min(machine.room, batch.count)
         let end = now.advanced(byNanoseconds: lead + Self.groupSpan)
         var count = 0
-        while count < room, let slot = firstForQueue, states[slot].due <= end, let next = states[slot].next {
+        while count < room, let slot = firstForQueue(), states[slot].due <= end, let next = states[slot].next {
             let earliest = next.message == .stop ? 1 : states[slot].period
             let period = max(earliest, queue.period(endingNear: states[slot].due))
             let leaves = queue.end(ofPeriod: period)

@@ -320,4 +320,21 @@ struct DispatcherTests {
         #expect(around.last.map { abs($0.time - due) < 1_000_000 } == true)
         #expect(stage.lateness().allSatisfy { (-82...1_000).contains($0) }, "\(stage.lateness())")
     }
+
+    @Test
+    func `sixty-four outputs with as many offsets are handled together, some milliseconds of them at a time`() {
+        let stage = stage(outputs: 64, beat: 500_000)
+        stage.kernel.room = 600
+        stage.kernel.delay = { 1_000 }
+        for slot in 1..<64 {
+            stage.board.slots[slot].settings.offset = Int64(slot) * 731 - 20_000
+            stage.board.slots[slot].settings.multiply = [1, 1, 2, 1, 4][slot % 5]
+            stage.board.slots[slot].settings.divide = [1, 1, 1, 3][slot % 4]
+        }
+        stage.run(milliseconds: 2000)
+        #expect(stage.kernel.delivered.count > 9_000)
+        #expect(stage.kernel.delivered.count { !$0.isQueued } < 40)
+        #expect(stage.turns < 1_000)
+        for slot in 0..<64 { #expect(stage.longestLateness(slot: slot) <= 82) }
+    }
 }
