@@ -26,8 +26,6 @@ public struct PlannedMessage: Hashable, Sendable, BitwiseCopyable {
     package var startsDevice: Bool { entry != nil }
     /// The pulse that it is, or that it precedes.
     let pulse: Int64
-    /// The fold by which pulses are counted.
-    let fold: TempoFold
     /// The entry into the song that it is part of.
     let entry: Entry?
 }

@@ -3,7 +3,7 @@ internal import BeatTime
 /// When an output's pulses are sent: their grid, the output's offset, and corrections still in progress.
 struct PulseTrain: BitwiseCopyable {
     private(set) var grid: PulseGrid
-    private(set) var fold: TempoFold
+    private var fold: TempoFold
     /// What the grid was made of.
     private var source: PulseGrid.Source
     private var offset: Int64
@@ -171,20 +171,9 @@ struct PulseTrain: BitwiseCopyable {
             }
         }
         let former = grid
-        adopt(fold, next: &next)
-        return grid.multiply != former.multiply || grid.divide != former.divide
-    }
-
-    /// Counts pulses by a fold, which a copy of this train may have found.
-    ///
-    /// - Parameters:
-    ///   - fold: the fold.
-    ///   - next: the next pulse to be sent; renumbered.
-    mutating func adopt(_ fold: TempoFold, next: inout Int64) {
-        let place = grid.straightPlace(ofPulse: next)
-        self.fold = fold
         grid = PulseGrid(source, fold)
         next = grid.pulse(atOrAfter: place)
+        return grid.multiply != former.multiply || grid.divide != former.divide
     }
 
     /// The first pulse after a place.

@@ -6,7 +6,8 @@ public import BeatTime
 /// Every pulse's time is computed from the tempo map, never from the previous pulse. The planner remembers only what
 /// the device was sent, so a new plan needs no announcement.
 ///
-/// To look further ahead, copy the planner, and report messages to the copy as sent when they are due.
+/// A message may be sent some time ahead, by a queue: it is then reported as sent at the time at which it will leave, and
+/// what follows is asked for at that time.
 ///
 /// Owned by the output thread: a plain value of fixed size that allocates nothing.
 ///
@@ -101,7 +102,7 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
     /// - Parameters:
     ///   - plan: the newest plan; it may differ from the last one in any way.
     ///   - map: the newest tempo map.
-    ///   - now: the present host time, never earlier than in the previous call.
+    ///   - now: the earliest host time at which it may be sent, never earlier than in the previous call.
     /// - Returns: a message, which may be due already; nil if there is nothing to send until the plan changes.
     public mutating func next(
         _ plan: OutputPlan, on map: TempoMap, at now: HostTime
@@ -115,8 +116,7 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
             if playsOn(plan) { return goOn(plan, aim, on: map, at: now) }
             guard !sendsStop else {
                 return PlannedMessage(
-                    message: .stop, due: now, belated: 0, place: aim.place, pulse: nextPulse, fold: train.fold,
-                    entry: nil)
+                    message: .stop, due: now, belated: 0, place: aim.place, pulse: nextPulse, entry: nil)
             }
             device = .stopped
             receipts.step = .inStep
@@ -159,16 +159,10 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
     /// Notes that a message was sent.
     ///
     /// - Parameters:
-    ///   - planned: from ``next(_:on:at:)`` of this planner, or of a copy.
-    ///   - time: when it was sent.
+    ///   - planned: what ``next(_:on:at:)`` gave last.
+    ///   - time: when it was sent, or will leave.
     public mutating func sent(_ planned: PlannedMessage, at time: HostTime) {
         receipts.sent(planned, at: time)
-        if planned.fold != train.fold {
-            let count = nextPulse
-            train.adopt(planned.fold, next: &nextPulse)
-            entry = nil
-            if nextPulse != count { losePlace() }
-        }
         switch planned.message {
         case .timingClock:
             nextPulse = planned.pulse + 1
@@ -180,10 +174,7 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
         case .stop: device = .stopped
         case .songPosition: break
         case .start, .continue:
-            guard let entry = planned.entry else { break }
-            // A copy may have left out the pulses between a Stop and this, because the clock is not always on.
-            nextPulse = entry.pulse
-            startedDevice(by: entry)
+            if let entry = planned.entry { startedDevice(by: entry) }
         }
         isMisplaced = false
         realignment = nil

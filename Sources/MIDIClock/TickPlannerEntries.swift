@@ -19,7 +19,6 @@ extension TickPlanner {
         _ plan: OutputPlan, on map: TempoMap, at now: HostTime
     ) -> PlannedMessage {
         let entry = validEntry(joinsAtBar ? .topOrBar : .topOrSixteenth, plan, on: map, at: now)
-        // Not by what has changed: of messages that a copy gave, only those that were sent are known here.
         if !plan.settings.isClockAlwaysOn {
             nextPulse = max(nextPulse, entry.pulse - Self.preroll(plan.settings))
         }
@@ -37,7 +36,7 @@ extension TickPlanner {
         let due = max(possible, aim.gapEnd)
         return PlannedMessage(
             message: .timingClock, due: due, belated: possible.microseconds(to: due), place: aim.place,
-            pulse: nextPulse, fold: train.fold, entry: entry)
+            pulse: nextPulse, entry: entry)
     }
 
     private func message(
@@ -45,7 +44,7 @@ extension TickPlanner {
     ) -> PlannedMessage {
         PlannedMessage(
             message: entry.message(plan, train), due: entry.due(plan, train, on: map), belated: 0,
-            place: train.grid.place(ofPulse: entry.pulse), pulse: entry.pulse, fold: train.fold, entry: entry)
+            place: train.grid.place(ofPulse: entry.pulse), pulse: entry.pulse, entry: entry)
     }
 
     /// The earlier of two messages, but never Start or Continue before a pulse that precedes their own.

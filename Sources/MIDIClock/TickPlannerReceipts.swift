@@ -107,7 +107,7 @@ extension TickPlanner {
         guard sendsStop, step != .inStep, receipts.isRefusing else { return nil }
         let due = max(now, receipts.lastStop.advanced(byMicroseconds: Self.stopInterval))
         return PlannedMessage(
-            message: .stop, due: due, belated: 0, place: aim.place, pulse: nextPulse, fold: train.fold, entry: nil)
+            message: .stop, due: due, belated: 0, place: aim.place, pulse: nextPulse, entry: nil)
     }
 
     /// Microseconds between two repeated Stops.

@@ -41,39 +41,6 @@ struct TickPlannerTests {
         #expect(device.songPosition == 48 + 1)
     }
 
-    @Test(arguments: [UInt64](1...50), [false, true])
-    func `several messages planned ahead may be sent before the planner is asked again`(
-        seed: UInt64, isFolding: Bool
-    ) throws {
-        var random = SeededGenerator(seed: seed)
-        var settings = isFolding ? OutputSettings(tempos: (60, 150)) : OutputSettings()
-        settings.isClockAlwaysOn = isFolding
-        settings.realign = seed % 2 == 0 ? .songPosition : .restart
-        settings.divide = [1, 2].randomElement(using: &random) ?? 1
-        var score = playing(line(beatsPerMinute: 120), from: 48, settings)
-        var (planner, now, moves) = (TickPlanner(), HostTime(microseconds: 1), 0)
-        for round in 0..<600 {
-            if round % 3 == 2 { score.changeTempo(to: .random(in: 40...600, using: &random), at: now.microseconds) }
-            if round % 4 == 3, !isFolding { planner.realign(Bool.random(using: &random) ? .atBar : .now) }
-            _ = planner.next(score.plan, on: score.map, at: now)
-            var copy = planner
-            for _ in 0..<Int.random(in: 1...6, using: &random) {
-                let found = copy.next(score.plan, on: score.map, at: now)
-                let message = try #require(found)
-                now = max(now, message.due)
-                moves += message.message == .timingClock ? 0 : 1
-                copy.sent(message, at: now)
-                planner.sent(message, at: now)
-            }
-            var asked = planner
-            let (next, wanted) = (
-                asked.next(score.plan, on: score.map, at: now), copy.next(score.plan, on: score.map, at: now)
-            )
-            try #require(next == wanted)
-        }
-        #expect(moves > 20, "Stop, Song Position and Continue, or Stop and Start")
-    }
-
     @Test
     func `a song that stops sends Stop at once and the clock continues`() {
         var device = DeviceUnderClock(now: 1)
