@@ -7,6 +7,8 @@ internal import Synchronization
 /// What the output thread knows of one output.
 struct OutputState: BitwiseCopyable {
     var planner = TickPlanner()
+    /// Whether its planner must be asked what is next, since something has changed.
+    var isOutdated = true
     /// What its planner gives next; nil if nothing.
     var next: PlannedMessage?
     /// When that is due.
@@ -15,6 +17,8 @@ struct OutputState: BitwiseCopyable {
     var ownDue = MonotonicTime(nanoseconds: 0)
     /// Whether that may go through the queue.
     var isForQueue = false
+    /// Whether that is a Stop which waits for nothing but what would start the device again.
+    var isUrgent = false
     /// Its slot in the newest board; the board itself is large, and only read when it has changed.
     var slot = OutputBoard.Slot()
     /// ``OutputBoard/Slot/occupant`` when this state was last reset; a different number means another output.
@@ -58,7 +62,7 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
     let counters: UnsafeMutablePointer<OutputCounters>
     /// The messages that are being sent or put into the queue.
     let batch: PageArray<ScheduledMessage>
-    private(set) var reading: ClockReading
+    var reading: ClockReading
     var punctuality = Punctuality()
     /// The newest board's plan for all outputs; no outputs before the first board.
     private(set) var shared = SharedPlan(
@@ -92,8 +96,8 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
     private static var yieldTime: Int64 { 300_000 }
     /// How often the clocks are read at least, in nanoseconds.
     private static var longestSleep: Int64 { 1_000_000_000 }
-    /// A plan older than this, in nanoseconds, is made anew before anything is sent by it.
-    private static var stale: Int64 { 1_000_000 }
+    /// A message later than this, in nanoseconds, is planned anew, since pulses must keep their distance.
+    static var late: Int64 { 100_000 }
     /// The time that creating or deleting a port may take, in nanoseconds.
     private static var portTime: Int64 { 500_000 }
     /// The least time between a message and the one that is put into the queue with it, in nanoseconds: a Start and its
@@ -138,7 +142,10 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
     }
 
     /// Sends in another way from now on; call ``turn()`` at once.
-    mutating func change(to way: DispatchWay) { self.way = way }
+    mutating func change(to way: DispatchWay) {
+        self.way = way
+        for slot in 0..<shared.outputs { states[slot].isOutdated = true }
+    }
 
     /// Takes what the outputs are to do from now on; call ``turn()`` at once.
     ///
@@ -177,24 +184,22 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
 
     private mutating func work() -> MonotonicTime {
         plan()
-        while true {
-            let now = machine.monotonicTime()
-            guard now <= awakeSince.advanced(byNanoseconds: Self.longestTurn) else { return now }
-            if now > reading.monotonic.advanced(byNanoseconds: Self.stale) {
-                replan()
-            }
+        var now = machine.monotonicTime()
+        repeat {
             let own = ownDue()
-            // Handling the queue may be what keeps a message from being sent by the thread.
-            guard let wakeUp = handleQueue(at: now, own: own) else { continue }
-            let ownWakeUp = own.advanced(byNanoseconds: -punctuality.margin)
-            guard now >= ownWakeUp else {
-                let next = min(wakeUp, ownWakeUp)
-                // A long sleep is split in two, to read the clocks in between: their rates may change meanwhile.
-                let isLong = next.nanoseconds - now.nanoseconds > 50_000_000
-                return isLong ? next.advanced(byNanoseconds: -25_000_000) : next
+            if let wakeUp = handleQueue(at: now, own: own) {
+                let ownWakeUp = own.advanced(byNanoseconds: -punctuality.margin)
+                guard now >= ownWakeUp else {
+                    let next = min(wakeUp, ownWakeUp)
+                    // A long sleep is split in two, to read the clocks in between: their rates may change meanwhile.
+                    let isLong = next.nanoseconds - now.nanoseconds > 50_000_000
+                    return isLong ? next.advanced(byNanoseconds: -25_000_000) : next
+                }
+                sendDue(at: own)
             }
-            sendDue(at: own)
-        }
+            now = machine.monotonicTime()
+        } while now <= awakeSince.advanced(byNanoseconds: Self.longestTurn)
+        return now
     }
 
     /// Whether messages from sequencer ports go through the queue.
@@ -287,42 +292,50 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
             states[slot].planner.deviceConnected(isReturning: output.connections > 1)
         }
         if output.sink == .away { states[slot].planner.fallSilent() }
+        states[slot].isOutdated = true
     }
 
-    /// Reads the clocks, and plans anew.
-    mutating func replan() {
-        reading = machine.reading(after: reading)
-        plan()
-    }
-
-    /// Asks each output's planner what is next.
-    private mutating func plan() {
-        for slot in 0..<shared.outputs { plan(slot) }
+    /// Asks those outputs' planners what is next for which something has changed, or which are late.
+    mutating func plan() {
+        let late = reading.monotonic.advanced(byNanoseconds: -Self.late)
+        for slot in 0..<shared.outputs {
+            if states[slot].isOutdated || states[slot].next != nil && states[slot].due < late {
+                plan(slot)
+            } else {
+                setDue(slot)
+            }
+        }
     }
 
     /// Asks an output's planner what is next, after all that is in the queue.
     mutating func plan(_ slot: Int) {
-        let state = states[slot]
-        guard state.slot.sink != .away else { return states[slot].next = nil }
-        let now = reading.monotonic
-        let earliest = state.leaves > now ? reading.hostTime(of: state.leaves) : reading.hostTime
-        let next = states[slot].planner.next(state.slot.plan(shared.transport), on: shared.map, at: earliest)
-        states[slot].next = next
+        states[slot].isOutdated = false
+        guard states[slot].slot.sink != .away else { return states[slot].next = nil }
+        let isAhead = states[slot].leaves > reading.monotonic
+        let earliest = isAhead ? reading.hostTime(of: states[slot].leaves) : reading.hostTime
+        let plan = states[slot].slot.plan(shared.transport)
+        states[slot].next = states[slot].planner.next(plan, on: shared.map, at: earliest)
+        let isDirect = !usesQueue || !states[slot].slot.sink.isPort || states[slot].planner.step != .inStep
+        states[slot].isForQueue = !isDirect
+        states[slot].isUrgent = states[slot].next.map { $0.message == .stop && $0.due <= earliest } ?? false
+        setDue(slot)
         report(slot)
-        guard let next else { return }
+    }
+
+    /// Works out when an output's next message is due, by the clocks' newest reading.
+    private func setDue(_ slot: Int) {
+        guard let next = states[slot].next else { return }
+        let now = reading.monotonic
         let due = reading.monotonicTime(of: next.due)
-        let isUrgent = next.message == .stop && next.due <= earliest
-        states[slot].isForQueue = usesQueue && state.slot.sink.isPort && states[slot].planner.step == .inStep
-        if isUrgent, state.leaves > now {
-            // A Stop waits for nothing but what would start the device again; ticks after it do no harm.
-            let behind = state.moves.advanced(byNanoseconds: QueueRun.period)
-            states[slot].due = state.moves > now ? behind : now
-            states[slot].ownDue = state.moves > now ? behind.advanced(byNanoseconds: QueueRun.period) : now
-            if state.moves <= now { states[slot].isForQueue = false }
+        guard states[slot].leaves > now else { return (states[slot].due, states[slot].ownDue) = (due, due) }
+        if states[slot].isUrgent, states[slot].moves <= now {
+            states[slot].isForQueue = false
+            (states[slot].due, states[slot].ownDue) = (now, now)
         } else {
-            states[slot].due = due
-            let free = state.leaves.advanced(byNanoseconds: 2 * QueueRun.period)
-            states[slot].ownDue = state.leaves > now ? max(due, free) : due
+            // A Stop waits for nothing but what would start the device again; ticks after it do no harm.
+            let before = states[slot].isUrgent ? states[slot].moves : states[slot].leaves
+            states[slot].due = states[slot].isUrgent ? before.advanced(byNanoseconds: QueueRun.period) : due
+            states[slot].ownDue = max(states[slot].due, before.advanced(byNanoseconds: 2 * QueueRun.period))
         }
     }
 

@@ -5,9 +5,6 @@ internal import Synchronization
 
 /// What the thread sends itself, and what devices have taken.
 extension Dispatcher where Machine: ~Copyable {
-    /// A message later than this, in nanoseconds, is planned anew, since pulses must keep their distance.
-    private static var late: Int64 { 100_000 }
-
     /// When the thread must send something itself; the end of time if nothing is planned.
     func ownDue() -> MonotonicTime {
         var first = MonotonicTime(nanoseconds: .max)
@@ -19,8 +16,10 @@ extension Dispatcher where Machine: ~Copyable {
     mutating func sendDue(at due: MonotonicTime) {
         let now = wait(until: due)
         // After a stall, the plan from before it is outdated.
-        let isLate = now > due.advanced(byNanoseconds: Self.late)
-        if isLate, now > reading.monotonic.advanced(byNanoseconds: Self.late) { return replan() }
+        if now > due.advanced(byNanoseconds: Self.late), reading.monotonic < due {
+            reading = machine.reading(after: reading)
+            return plan()
+        }
         var count = 0
         for slot in 0..<shared.outputs where count < batch.count {
             guard let next = states[slot].next, states[slot].ownDue <= now else { continue }
@@ -44,7 +43,7 @@ extension Dispatcher where Machine: ~Copyable {
             if batch[index].wasRefused {
                 refused(slot)
             } else if states[slot].receipt == nil {
-                states[slot].planner.taken()
+                taken(slot)
             }
         }
     }
@@ -72,6 +71,13 @@ extension Dispatcher where Machine: ~Copyable {
         counters[slot].dropped.add(1, ordering: .relaxed)
         states[slot].receipt = nil
         states[slot].planner.refused()
+        states[slot].isOutdated = true
+    }
+
+    /// Notes that a device has taken everything it was sent so far.
+    private func taken(_ slot: Int) {
+        states[slot].planner.taken()
+        states[slot].isOutdated = true
     }
 
     /// Learns what devices have taken of what the queue has sent by now.
@@ -82,7 +88,7 @@ extension Dispatcher where Machine: ~Copyable {
             if refusals >> UInt64(slot) & 1 == 1 { refused(slot) }
             guard let time = states[slot].receipt, time.advanced(byNanoseconds: 2 * QueueRun.period) < now else { continue }
             states[slot].receipt = nil
-            states[slot].planner.taken()
+            taken(slot)
         }
     }
 }

@@ -337,4 +337,26 @@ struct DispatcherTests {
         #expect(stage.turns < 1_000)
         for slot in 0..<64 { #expect(stage.longestLateness(slot: slot) <= 82) }
     }
+
+    @Test
+    func `with more to send than time allows, the thread yields the processor now and then`() {
+        let stage = stage(outputs: 64, beat: 60_060)
+        for slot in 0..<64 { stage.board.slots[slot].settings.offset = Int64(slot) * 37 }
+        stage.wakeUpLatency = { 0 }
+        stage.kernel.delay = { 3_000 }
+        stage.run(milliseconds: 100)
+        // A kernel stops real-time threads that take 0.95 s of a second.
+        #expect(stage.longestTurn < 10_000_000)
+    }
+
+    @Test(arguments: [realTime, ordinary, direct], [Int64(50_000), 120_000, 250_000, 700_000])
+    func `on a machine that is much too slow ticks are late, but go on`(way: DispatchWay, callTime: Int64) {
+        let stage = stage(way, outputs: 2)
+        stage.kernel.delay = { callTime }
+        stage.run(milliseconds: 3000)
+        for slot in 0..<2 {
+            #expect(stage.ticksCounted(slot: slot) + stage.ticksSkipped(slot: slot) >= stage.ticksDue() - 2)
+            #expect(stage.ticksSkipped(slot: slot) < 10)
+        }
+    }
 }
