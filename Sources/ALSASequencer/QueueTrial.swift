@@ -9,7 +9,7 @@ struct QueueTrial {
     private let client: UInt8
     private let queue: Int32
     /// The port: the first number after the outputs.
-    private static let port = UInt8(SequencerPorts.capacity)
+    private static let port = UInt8(SequencerOutput.mostPorts)
 
     init(_ handle: OpaquePointer, client: Int, _ queue: Int32) {
         (self.handle, self.client, self.queue) = (handle, UInt8(clamping: client), queue)

@@ -4,16 +4,15 @@ internal import RealTime
 
 /// The sequencer client whose ports send the clocks.
 ///
-/// Its queue sends messages at their time, even while the output thread is held up. Once the output thread has taken the
-/// sender, only that thread uses the client. That thread also creates and deletes the ports. The kernel runs only one
-/// call per client at a time, so another thread's call could delay the clock.
+/// Its queue sends messages at their time, even while the output thread is held up. Once that thread has taken the sender,
+/// another one still creates and deletes ports. The kernel runs only one call per client at a time, so that one must not be
+/// an ordinary thread where the output thread is not.
 package final class SequencerOutput: @unchecked Sendable {
-    // Safe because one thread sets it up and then hands the sender to the output thread for good. A port's name is set
-    // only while the port does not exist.
+    // Safe because one thread sets it up and then hands the sender to the output thread for good; ports are made by calls
+    // that share nothing with what the sender does.
     private let handle: SequencerHandle
     /// The client's number.
     package let client: Int
-    private let blueprints: PageArray<PortBlueprint>
     /// The sender, until the output thread takes it.
     private var sender: SequencerSender?
     /// Why no queue can send for the output thread; nil if one can.
@@ -29,10 +28,7 @@ package final class SequencerOutput: @unchecked Sendable {
     package init(name: String) throws(ALSAError) {
         handle = try SequencerHandle.open(name: name)
         client = Int(snd_seq_client_id(handle.pointer))
-        blueprints = try PageArray(count: SequencerPorts.capacity) { port throws(ALSAError) in
-            try PortBlueprint(port)
-        }
-        sender = try SequencerSender(handle.pointer, UnsafePointer(blueprints.start))
+        sender = try SequencerSender(handle.pointer)
         do throws(QueueFailure) {
             try makeQueues()
         } catch {
@@ -44,23 +40,31 @@ package final class SequencerOutput: @unchecked Sendable {
     /// Whether a sufficiently precise queue can send for the output thread.
     package var hasQueue: Bool { queueFailure == nil }
 
-    /// Sets the name of a port that does not exist yet.
+    /// Most output ports; there is one bit for each in a `UInt64`.
+    static let mostPorts = 64
+
+    /// Creates a port that others can subscribe to.
     ///
-    /// Any thread may call it, but not two at the same time.
+    /// If the kernel refuses, whatever is sent from the port is refused, too.
     ///
     /// - Parameters:
-    ///   - port: its number, 0 to 63.
+    ///   - port: its number, 0 to 63; there is no such port yet.
     ///   - name: the port's name, which other programs show.
-    package func name(port: Int, _ name: String) { blueprints[port].name(name) }
+    package func makePort(_ port: Int, named name: String) {
+        guard let info = try? ALSAStructure(snd_seq_port_info_malloc, snd_seq_port_info_free) else { return }
+        snd_seq_port_info_set_port(info.pointer, Int32(clamping: port))
+        snd_seq_port_info_set_port_specified(info.pointer, 1)
+        snd_seq_port_info_set_name(info.pointer, name)
+        // Writable, though nobody can subscribe to write: the kernel returns refused messages there.
+        snd_seq_port_info_set_capability(
+            info.pointer, UInt32(SND_SEQ_PORT_CAP_READ | SND_SEQ_PORT_CAP_SUBS_READ | SND_SEQ_PORT_CAP_WRITE))
+        snd_seq_port_info_set_type(
+            info.pointer, UInt32(SND_SEQ_PORT_TYPE_MIDI_GENERIC | SND_SEQ_PORT_TYPE_APPLICATION))
+        snd_seq_create_port(handle.pointer, info.pointer)
+    }
 
-    /// Creates a port that already has a name.
-    ///
-    /// If the kernel refuses, the port is one of the sender's `refusedPorts`. Call it only before the output thread
-    /// takes the sender; that thread then creates ports itself.
-    package func makePort(_ port: Int) { sender?.setPort(UInt8(clamping: port), exists: true) }
-
-    /// The existing ports, one bit each; 0 once the sender is taken.
-    package var existingPorts: UInt64 { sender?.existingPorts() ?? 0 }
+    /// Deletes a port, from which nothing may be in the queue any more.
+    package func deletePort(_ port: Int) { snd_seq_delete_port(handle.pointer, Int32(clamping: port)) }
 
     /// Hands over the sender, permanently.
     ///

@@ -16,8 +16,6 @@ package struct SequencerSender: ~Copyable {
     private let pool: ALSAStructure
     private let status: ALSAStructure
     private var count = 0
-    /// The output ports.
-    private var ports: SequencerPorts
     /// The queue that sends; nil if none is precise enough.
     var queue: Int32?
 
@@ -28,7 +26,7 @@ package struct SequencerSender: ~Copyable {
     /// Most events that are read at once.
     private static let readCapacity = 64
 
-    init(_ handle: OpaquePointer, _ blueprints: UnsafePointer<PortBlueprint>) throws(ALSAError) {
+    init(_ handle: OpaquePointer) throws(ALSAError) {
         var poller = pollfd()
         snd_seq_poll_descriptors(handle, &poller, 1, Int16(POLLIN))
         let removal = try ALSAStructure(snd_seq_remove_events_malloc, snd_seq_remove_events_free)
@@ -41,7 +39,6 @@ package struct SequencerSender: ~Copyable {
         self.status = status
         outgoing = PageArray(count: Self.capacity) { _ in snd_seq_event_t() }
         incoming = PageArray(count: Self.readCapacity) { _ in snd_seq_event_t() }
-        ports = SequencerPorts(handle, blueprints)
     }
 
     /// Locks in memory what is used here.
@@ -50,19 +47,6 @@ package struct SequencerSender: ~Copyable {
     /// - Returns: whether the system allowed it.
     package func lockMemory(events: Int) -> Bool {
         outgoing.lock(first: min(max(1, events), Self.capacity)) && incoming.lock(first: Self.readCapacity)
-    }
-
-    // Ports. Functions, since Swift cannot read a property of an optional value that may not be copied.
-
-    /// The existing output ports, one bit each.
-    package func existingPorts() -> UInt64 { ports.existing }
-
-    /// The ports that the kernel refused to create, one bit each, until they are deleted.
-    package func refusedPorts() -> UInt64 { ports.refused }
-
-    /// Creates an output port that has a name, or deletes it; takes some tens of microseconds in the kernel.
-    package mutating func setPort(_ port: UInt8, exists: Bool) {
-        if exists { ports.make(port) } else { ports.delete(port) }
     }
 
     // One batch

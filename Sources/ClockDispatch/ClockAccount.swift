@@ -6,8 +6,6 @@ package struct ClockAccount: Hashable, Sendable {
     /// The generation of the board in use; nothing planned by older boards will be sent any more, and the fields below
     /// reflect it.
     package var generationInUse: UInt64
-    /// The existing sequencer ports, one bit each; the thread leaves all other ports alone until a board asks for them.
-    package var existingPorts: UInt64
     /// The slots whose lines have failed for good since the last account, one bit each.
     ///
     /// Failures under boards older than the one in use are all here or in earlier accounts.
@@ -18,11 +16,9 @@ package struct ClockAccount: Hashable, Sendable {
     package var horizon: Int64
 
     package init(
-        generationInUse: UInt64 = 0, existingPorts: UInt64 = 0, brokenLines: UInt64 = 0, mayPlay: UInt64 = 0,
-        horizon: Int64 = 0
+        generationInUse: UInt64 = 0, brokenLines: UInt64 = 0, mayPlay: UInt64 = 0, horizon: Int64 = 0
     ) {
         self.generationInUse = generationInUse
-        self.existingPorts = existingPorts
         self.brokenLines = brokenLines
         self.mayPlay = mayPlay
         self.horizon = horizon
@@ -32,7 +28,6 @@ package struct ClockAccount: Hashable, Sendable {
 extension ClockAccount {
     /// Whether this board, or a later one, is in use.
     package func isInUse(_ generation: UInt64) -> Bool { generation <= generationInUse }
-    package func hasPort(_ slot: Int) -> Bool { existingPorts >> UInt64(slot) & 1 == 1 }
     package func isLineBroken(_ slot: Int) -> Bool { brokenLines >> UInt64(slot) & 1 == 1 }
     package func mayPlay(_ slot: Int) -> Bool { mayPlay >> UInt64(slot) & 1 == 1 }
 }
@@ -60,8 +55,7 @@ extension OutputThread {
     /// - Returns: the account.
     package func account(slots: Int) -> ClockAccount {
         // Read the generation first: a line that failed under an older board is then in this account at the latest.
-        var account = ClockAccount(
-            generationInUse: generationInUse, existingPorts: existingPorts, horizon: horizon)
+        var account = ClockAccount(generationInUse: generationInUse, horizon: horizon)
         account.add(counters, slots: slots)
         return account
     }

@@ -37,12 +37,6 @@ protocol DispatchMachine: ~Copyable {
     mutating func enqueue(_ messages: UnsafeMutableBufferPointer<ScheduledMessage>) -> Int
     /// The ports of which a receiver has refused what the queue sent since this was last asked, one bit each.
     mutating func takeRefusals() -> UInt64
-    /// The existing output ports, one bit each.
-    var existingPorts: UInt64 { get }
-    /// The ports that the kernel refused to create, one bit each, until they are deleted.
-    var refusedPorts: UInt64 { get }
-    /// Creates or deletes an output port.
-    mutating func setPort(_ port: UInt8, exists: Bool)
 }
 
 /// The machine as the kernel provides it.
@@ -67,9 +61,6 @@ struct KernelMachine: DispatchMachine, ~Copyable {
     func hostTime() -> HostTime { .now() }
     func monotonicTime() -> MonotonicTime { .now() }
     func reading(after earlier: ClockReading?) -> ClockReading { .take(after: earlier) }
-    var existingPorts: UInt64 { sender?.existingPorts() ?? 0 }
-    var refusedPorts: UInt64 { sender?.refusedPorts() ?? 0 }
-    mutating func setPort(_ port: UInt8, exists: Bool) { sender?.setPort(port, exists: exists) }
     var isQueueEmpty: Bool { sender?.isQueueEmpty() != false }
     func removeQueued() { sender?.removeQueued() }
     mutating func startQueue() -> Bool { sender?.startQueue() == true }

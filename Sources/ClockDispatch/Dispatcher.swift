@@ -74,8 +74,6 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
     private var settled: UInt64?
     /// The board that is settled next, and when.
     private var settling: (generation: UInt64, at: MonotonicTime)?
-    /// The sequencer ports that must exist, one bit each.
-    private var wantedPorts: UInt64 = 0
     /// The queue since its last start; nil if it does not run.
     var queue: QueueRun?
     /// When the queue may be started again after the kernel has refused.
@@ -98,8 +96,6 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
     private static var longestSleep: Int64 { 1_000_000_000 }
     /// A message later than this, in nanoseconds, is planned anew, since pulses must keep their distance.
     static var late: Int64 { 100_000 }
-    /// The time that creating or deleting a port may take, in nanoseconds.
-    private static var portTime: Int64 { 500_000 }
     /// The least time between a message and the one that is put into the queue with it, in nanoseconds: a Start and its
     /// tick are handled at one wake-up.
     static var groupSpan: Int64 { 2_500_000 }
@@ -154,7 +150,6 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
         guard newest != board.generation else { return }
         newest = board.generation
         shared = SharedPlan(map: board.map, transport: board.transport, outputs: board.count)
-        wantedPorts = board.ports
         for slot in 0..<board.count { takeChanges(of: slot, board) }
     }
 
@@ -163,8 +158,7 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
 
     /// Does everything that is due now.
     ///
-    /// - Returns: the deadline for the next call; call at once after ``take(_:)``, ``change(to:)`` or
-    ///   ``changePort(before:)``.
+    /// - Returns: the deadline for the next call; call at once after ``take(_:)`` or ``change(to:)``.
     mutating func turn() -> MonotonicTime {
         reading = machine.reading(after: reading)
         let start = reading.monotonic
@@ -227,22 +221,6 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
         if let deadline = wokenFor.take() { punctuality.couldAct(after: now.nanoseconds - deadline.nanoseconds) }
         while now < time { now = machine.monotonicTime() }
         return now
-    }
-
-    /// Creates or deletes one sequencer port, if needed and if time allows before the next message.
-    ///
-    /// - Parameter deadline: when the next message needs attention.
-    /// - Returns: true if it did; the time must then be read again.
-    mutating func changePort(before deadline: MonotonicTime) -> Bool {
-        // A refused port that is no longer wanted is deleted too, so that it may be tried again.
-        let existing = machine.existingPorts | machine.refusedPorts
-        var change = existing ^ wantedPorts
-        // What is in the queue for a port leaves before the port is deleted.
-        if settled != newest { change &= wantedPorts }
-        guard change != 0, machine.monotonicTime().advanced(byNanoseconds: Self.portTime) < deadline else { return false }
-        let port = change.trailingZeroBitCount
-        machine.setPort(UInt8(port), exists: wantedPorts >> UInt64(port) & 1 == 1)
-        return true
     }
 
     /// Empties the queue, and sends the final Stops to the outputs of the last board taken.

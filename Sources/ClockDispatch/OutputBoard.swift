@@ -35,8 +35,6 @@ package struct OutputBoard: Sendable, BitwiseCopyable {
     package var transport: PlannedTransport
     package var count = 0
     package var slots = InlineArray<64, Slot>(repeating: Slot())
-    /// The sequencer ports that must exist, one bit each; a port has the number of its output's slot.
-    package var ports: UInt64 = 0
     /// Counts published boards, so that the writer can learn which one is in use.
     package var generation: UInt64 = 0
 

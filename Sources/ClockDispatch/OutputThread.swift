@@ -21,7 +21,6 @@ package final class OutputThread: @unchecked Sendable {
     private let modeInForce = Atomic(DispatchMode.direct.rawValue)
     private let isStopping = Atomic(false)
     private let boardInUse = Atomic<UInt64>(0)
-    private let portsInPlace: Atomic<UInt64>
     private let hasLockedMemory = Atomic(false)
     private let nextTurn = Atomic<Int64>(.max)
     private let putAhead = Atomic<Int64>(0)
@@ -34,7 +33,6 @@ package final class OutputThread: @unchecked Sendable {
         self.board = board
         self.sequencer = sequencer
         choice = dispatch
-        portsInPlace = Atomic(sequencer?.existingPorts ?? 0)
     }
 
     /// The counters of one output, by its slot.
@@ -45,9 +43,6 @@ package final class OutputThread: @unchecked Sendable {
     /// The generation of the board in use; nothing planned by older boards will be sent any more, and the counters reflect
     /// it.
     package var generationInUse: UInt64 { boardInUse.load(ordering: .acquiring) }
-
-    /// The existing sequencer ports, one bit each; the thread leaves all other ports alone until a board asks for them.
-    package var existingPorts: UInt64 { portsInPlace.load(ordering: .acquiring) }
 
     /// How far ahead, in microseconds, messages may be in the queue already.
     package var horizon: Int64 { putAhead.load(ordering: .relaxed) }
@@ -141,10 +136,6 @@ package final class OutputThread: @unchecked Sendable {
             if schedulingNow.isRealTime != scheduling.isRealTime {
                 scheduling = schedulingNow
                 dispatcher.change(to: way(scheduling, hasQueue: dispatcher.machine.hasQueue))
-                continue
-            }
-            if dispatcher.changePort(before: deadline) {
-                portsInPlace.store(dispatcher.machine.existingPorts, ordering: .releasing)
                 continue
             }
             guard MonotonicTime.now() < deadline, board.wait(seen: edition, until: deadline) else { continue }

@@ -66,11 +66,8 @@ package final class Gateway: Sendable {
                 link: peer.state, outputClient: clients.output?.client, controlClient: clients.control?.client,
                 clockIn: input?.entrance, kept: kept, seed: .random(in: 0 ... .max)),
             at: .now())
-        // The output thread creates later ports.
-        for (port, name) in engine.takePortNames() {
-            clients.output?.name(port: port, name)
-            clients.output?.makePort(port)
-        }
+        // The gateway thread creates later ports.
+        for (port, name) in engine.takePortsToMake() { clients.output?.makePort(port, named: name) }
         let board = TripleBuffer(engine.board)
         let output = OutputThread(sequencer: clients.output, board: board, dispatch: configuration.dispatch)
         let outputThread = try RealTimeThread(

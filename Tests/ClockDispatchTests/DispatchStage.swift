@@ -78,7 +78,6 @@ final class DispatchStage {
                 ways.removeFirst()
                 continue
             }
-            if dispatcher.changePort(before: turn) { continue }
             let deadline = turn.nanoseconds
             guard kernel.now < deadline else { continue }
             let wakeUp = min(deadline, changes.first?.at ?? .max)

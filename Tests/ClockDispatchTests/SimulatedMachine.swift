@@ -55,18 +55,6 @@ final class SimulatedKernel {
     private(set) var lineBytes: [UInt8] = []
     /// Whether the queue cannot be started.
     var refusesStart = false
-    /// The existing output ports, one bit each, and when each was created or deleted.
-    private(set) var ports: UInt64 = 0
-    private(set) var portChanges: [(at: Int64, port: UInt8, exists: Bool)] = []
-    /// Time to create a port, in nanoseconds.
-    var portTime: Int64 = 50_000
-
-    func setPort(_ port: UInt8, exists: Bool) {
-        portChanges.append((now, port, exists))
-        spend(portTime)
-        if exists { ports |= 1 << UInt64(port) } else { ports &= ~(1 << UInt64(port)) }
-    }
-
     /// Number of the timer's interrupts for the queue.
     private(set) var interrupts = 0
     /// Nanoseconds that the thread has been awake.
@@ -241,7 +229,4 @@ struct SimulatedMachine: DispatchMachine {
         return kernel.takeRefusals()
     }
 
-    var existingPorts: UInt64 { kernel.ports }
-    var refusedPorts: UInt64 { 0 }
-    mutating func setPort(_ port: UInt8, exists: Bool) { kernel.setPort(port, exists: exists) }
 }

@@ -52,27 +52,26 @@ struct OutputTableTests {
     }
 
     @Test
-    func `a slot is reused once the old output's port is deleted, and not before`() {
+    func `a slot is reused, and its port deleted, once nothing of the old output is sent any more`() {
         var table = table(configuration(.virtual("Old")))
         table.configure(configuration(.virtual("New")), devices: [])
         #expect(table.all.map(\.name) == ["Old", "New"])
         let soon = Self.start
         let late = soon.advanced(byMicroseconds: 1_000_000)
-        func free(_ table: inout OutputTable, ports: UInt64, inUse: UInt64, at time: HostTime) -> Bool {
-            table.free(ClockAccount(generationInUse: inUse, existingPorts: ports), 6, at: time)
+        func free(_ table: inout OutputTable, inUse: UInt64, at time: HostTime) -> Bool {
+            table.free(ClockAccount(generationInUse: inUse), 6, at: time)
         }
         // The output thread has not seen it yet, however long that lasts.
         let early = soon.advanced(byMicroseconds: -1_000_000)
-        #expect(!free(&table, ports: 1, inUse: 5, at: early))
-        #expect(!free(&table, ports: 1, inUse: 5, at: soon))
+        #expect(!free(&table, inUse: 5, at: early))
+        #expect(!free(&table, inUse: 5, at: soon))
         // Its Stop may still have to be sent.
-        #expect(!free(&table, ports: 1, inUse: 6, at: soon))
-        #expect(free(&table, ports: 1, inUse: 6, at: late))
-        // The output thread has yet to see it, and then to delete the port.
-        #expect(!free(&table, ports: 0, inUse: 6, at: late))
-        #expect(!free(&table, ports: 1, inUse: 7, at: late))
+        #expect(!free(&table, inUse: 6, at: soon))
+        #expect(free(&table, inUse: 6, at: late))
+        // The output thread has yet to see it.
+        #expect(!free(&table, inUse: 6, at: late))
         #expect(table.all[0].presence != .gone)
-        #expect(free(&table, ports: 0, inUse: 7, at: late))
+        #expect(free(&table, inUse: 7, at: late))
         table.configure(configuration(.virtual("New"), .virtual("Newer")), devices: [])
         #expect(table.all.map(\.name) == ["Newer", "New"])
         #expect(table.all[0].occupant == 3)

@@ -9,8 +9,8 @@ protocol EffectPerformer: AnyObject {
     var engine: GatewayEngine { get set }
     /// The present time.
     func hostTime() -> HostTime
-    /// Takes the name of an output port that does not exist yet.
-    func name(port: Int, _ name: String)
+    func deletePort(_ port: Int)
+    func makePort(_ port: Int, named name: String)
     /// Hands a board to the output thread.
     func publish(_ board: OutputBoard)
     func ask(_ request: LinkRequest)
@@ -73,7 +73,8 @@ extension EffectPerformer {
 
     /// Carries effects out in the order of their fields, and returns the answers to their questions.
     private func carryOut(_ effects: GatewayEffects) -> [GatewayAnswer] {
-        for (port, name) in effects.portNames { self.name(port: port, name) }
+        for port in effects.portsToDelete { deletePort(port) }
+        for (port, name) in effects.portsToMake { makePort(port, named: name) }
         if effects.isBoardNew { publish(engine.board) }
         for request in effects.link { ask(request) }
         for subscription in effects.unsubscriptions { unsubscribe(subscription) }

@@ -105,8 +105,7 @@ extension GatewayEngine {
     mutating func playIfReady(at now: HostTime) {
         guard let deadline = playsOnceReady else { return }
         let isInSession = arbiter.isConnected || !startsWithLink
-        let arePortsMade = outputs.client == nil || board.ports & ~account.existingPorts == 0
-        let isReady = isInSession && arePortsMade && account.generationInUse == board.generation
+        let isReady = isInSession && account.generationInUse == board.generation
         guard isReady || now >= deadline else { return }
         playsOnceReady = nil
         setPlaying(true, at: now)

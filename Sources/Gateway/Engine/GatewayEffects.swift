@@ -3,12 +3,14 @@ internal import Arbiter
 
 /// What the engine wants done, in the order of the fields.
 ///
-/// The order matters. A port's name is set before a board wants the port. An edit of the session is made before its
+/// The order matters. A port is deleted before its number is another's, and created before a board mentions it. An edit of the session is made before its
 /// Link switch. A device that only one program may use is released before it is requested again. The status shows a
 /// command's effect before the reply.
 struct GatewayEffects: Sendable {
-    /// Names for output ports that do not exist yet, by port number.
-    var portNames: [(port: Int, name: String)] = []
+    /// The numbers of output ports to delete.
+    var portsToDelete: [Int] = []
+    /// Output ports to create.
+    var portsToMake: [(port: Int, name: String)] = []
     /// Whether to publish ``GatewayEngine/board``.
     var isBoardNew = false
     /// Requests to the Link peer, in order.

@@ -80,7 +80,7 @@ struct GatewayEngine: Sendable {
 
     /// Begins without a port list, and with everything still to be connected.
     ///
-    /// The ports of ``takePortNames()`` must be created before the output thread runs.
+    /// The ports of ``takePortsToMake()`` must be created before the output thread runs.
     ///
     /// - Parameters:
     ///   - start: what the user wants at the start.
@@ -153,7 +153,7 @@ struct GatewayEngine: Sendable {
     }
 
     /// Names for output ports that do not exist yet, by port number; each is returned once.
-    mutating func takePortNames() -> [(port: Int, name: String)] { outputs.takePortNames() }
+    mutating func takePortsToMake() -> [(port: Int, name: String)] { outputs.takePortsToMake() }
 
     /// When ``GatewayEvent/turn(_:watchedAt:)`` is due at the latest.
     ///
@@ -209,7 +209,7 @@ struct GatewayEngine: Sendable {
 
     /// Adds the board if it changed, and the status once all questions are answered.
     private mutating func finish(at now: HostTime) {
-        effects.portNames = outputs.takePortNames()
+        effects.portsToMake = outputs.takePortsToMake()
         if isBoardStale { publishBoard() }
         guard effects.questions.isEmpty else { return }
         logOutputs()

@@ -142,7 +142,8 @@ final class GatewayLoop: EffectPerformer {
     }
 
     func hostTime() -> HostTime { .now() }
-    func name(port: Int, _ name: String) { parts.sequencer?.name(port: port, name) }
+    func deletePort(_ port: Int) { parts.sequencer?.deletePort(port) }
+    func makePort(_ port: Int, named name: String) { parts.sequencer?.makePort(port, named: name) }
     func publish(_ board: OutputBoard) { parts.board.publish(board) }
     func close(_ descriptor: Int32) { lines.close(descriptor) }
     func closeControls() { controls = nil }

@@ -27,7 +27,7 @@ struct OutputTable: Sendable {
     /// When to try absent lines again; nil if none has been tried.
     var lineCheck: HostTime?
     /// Names for ports that do not exist yet.
-    private var portNames: [(port: Int, name: String)] = []
+    private var portsToMake: [(port: Int, name: String)] = []
     /// Offsets set in this and earlier runs, in milliseconds by output ID, for outputs that return.
     private(set) var offsets: [String: Replacement<Double>]
     /// IDs of the outputs whose devices have been started and have taken no Stop since, in this run or a crashed one.
@@ -63,10 +63,10 @@ struct OutputTable: Sendable {
         addMissing()
     }
 
-    /// Names for ports that do not exist yet; each is returned once, before a board wants the port.
-    mutating func takePortNames() -> [(port: Int, name: String)] {
-        defer { portNames = [] }
-        return portNames
+    /// The ports to create before a board mentions them; each is returned once.
+    mutating func takePortsToMake() -> [(port: Int, name: String)] {
+        defer { portsToMake = [] }
+        return portsToMake
     }
 
     /// Warnings about the outputs, except for their connections.
@@ -207,7 +207,7 @@ struct OutputTable: Sendable {
         throw others.first ?? .notConnected(nil)
     }
 
-    /// Gives an output a slot; the output thread creates its port.
+    /// Gives an output a slot, and a port where there is a sequencer.
     ///
     /// - Returns: whether there was a free slot.
     mutating func add(_ target: Output.Target, name: String, _ request: OutputRequest) -> Bool {
@@ -218,7 +218,7 @@ struct OutputTable: Sendable {
             lineCheck = nil
         } else if let client {
             source = PortAddress(client: client, port: slot)
-            portNames.append((slot, name))
+            portsToMake.append((slot, name))
         }
         occupants &+= 1
         let ids = all.filter { $0.presence != .gone }.map(\.id)
@@ -250,8 +250,8 @@ struct OutputTable: Sendable {
 
     /// Retires outputs whose devices have been stopped, and frees their slots.
     ///
-    /// A slot is reused only after the output thread has deleted its port. Otherwise the port's name could change while
-    /// that thread reads it, and old subscribers would hear the next output.
+    /// A slot is reused, and its port deleted, only when nothing sent by the old output is in the queue any more. Otherwise
+    /// its last messages would be lost, or old subscribers would hear the next output.
     ///
     /// - Parameters:
     ///   - account: the output thread's last account.
@@ -282,10 +282,12 @@ struct OutputTable: Sendable {
                 all[slot].sink = .away
                 all[slot].presence = .closing(generation: published + 1)
             case .closing(let generation)
-            where account.isInUse(generation) && !account.hasPort(slot):
+            where account.isInUse(generation):
                 all[slot].presence = .gone
-                // The port list may be older than the account.
-                if let source = all[slot].source { patchbay.forget(source) }
+                guard let source = all[slot].source else { break }
+                effects.portsToDelete.append(source.port)
+                // The port list may be older than this.
+                patchbay.forget(source)
             default: continue
             }
             changed = true

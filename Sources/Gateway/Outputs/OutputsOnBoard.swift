@@ -13,14 +13,12 @@ extension OutputBoard {
         _ outputs: [Output], folding fold: TempoRange? = nil, probing: (slots: UInt64, probe: Probe)? = nil
     ) {
         count = outputs.count
-        ports = 0
         for (slot, output) in outputs.enumerated() {
             slots[slot] = Slot(
                 settings: output.settings, sink: output.boardSink,
                 isEnabled: output.isEnabled, isShared: output.hearers > 1, occupant: output.occupant,
                 connections: output.connections, realigning: output.realigning, probe: output.mark)
             slots[slot].settings.tempos = output.tempos(foldedInto: fold)
-            if output.hasPort { ports |= 1 << UInt64(slot) }
             if let probing, probing.slots >> UInt64(slot) & 1 == 1 { slots[slot].probe = probing.probe }
         }
     }

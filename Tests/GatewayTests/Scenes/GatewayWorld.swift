@@ -304,11 +304,8 @@ struct GatewayWorld {
         guard !nodes[node].isOutputThreadStuck else {
             return wakeClock(of: node, at: now.advanced(byMicroseconds: 1_000))
         }
-        let ports = nodes[node].outputThread.ports
         var wakeAt = nodes[node].clock.worldTime(of: nodes[node].runClock(at: hostTime(of: node)))
         trace.record("sends", node: node, at: now)
-        // The sequencer announces new and removed ports.
-        if ports != nodes[node].outputThread.ports { noteAnnouncements(of: node) }
         wakeAt.microseconds += .random(in: 0...150, using: &nodes[node].random)
         wakeClock(of: node, at: wakeAt)
     }

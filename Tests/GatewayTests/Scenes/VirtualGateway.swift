@@ -61,7 +61,6 @@ final class VirtualGateway: EffectPerformer {
     private var now: HostTime
     /// The newest board published for the output thread.
     private var published: OutputBoard
-    private var portNames: [Int: String] = [:]
     private var tokens: UInt64 = 0
     private var leaving: Set<Int> = []
     /// The machines that have missed messages and have received only ticks since.
@@ -107,11 +106,7 @@ final class VirtualGateway: EffectPerformer {
         watchedAt = now.advanced(byMicroseconds: -10_000_000)
         (self.kept, self.clock, self.random) = (kept, clock, random)
         sequencer.plug(.own(Self.clockIn, 0, "Clock In"))
-        for (port, name) in engine.takePortNames() {
-            portNames[port] = name
-            outputThread.makePort(port)
-            sequencer.plug(.own(Self.outputs, port, name))
-        }
+        for (port, name) in engine.takePortsToMake() { sequencer.plug(.own(Self.outputs, port, name)) }
     }
 
     /// The gateway's next run, after this one was killed: with what was saved, and the same machines.
@@ -161,9 +156,16 @@ final class VirtualGateway: EffectPerformer {
 
     func hostTime() -> HostTime { now }
 
-    func name(port: Int, _ name: String) {
-        if outputThread.ports >> UInt64(port) & 1 == 1 { broken.append("port \(port) is named while it exists") }
-        portNames[port] = name
+    func deletePort(_ port: Int) {
+        if outputThread.isQueued(from: port) { broken.append("port \(port) is deleted while it has something to send") }
+        sequencer.unplug(PortAddress(client: Self.outputs, port: port))
+    }
+
+    func makePort(_ port: Int, named name: String) {
+        if sequencer.ports.contains(where: { $0.address == PortAddress(client: Self.outputs, port: port) }) {
+            broken.append("port \(port) is made while it exists")
+        }
+        sequencer.plug(.own(Self.outputs, port, name))
     }
 
     func publish(_ board: OutputBoard) {
@@ -249,19 +251,9 @@ final class VirtualGateway: EffectPerformer {
         // A machine that is plugged in again starts in its initial state.
         for address in sequencer.unplugged { machines[.port(address)] = nil }
         sequencer.unplugged = []
-        let before = outputThread.ports
         readyReceivers()
         watchSilence(published, at: now)
         let (sent, wakeAt) = outputThread.turn(published, at: now)
-        for port in 0..<OutputBoard.capacity where (before ^ outputThread.ports) >> UInt64(port) & 1 == 1 {
-            if outputThread.ports >> UInt64(port) & 1 == 0 {
-                self.sequencer.unplug(PortAddress(client: Self.outputs, port: port))
-            } else if let name = portNames[port] {
-                self.sequencer.plug(.own(Self.outputs, port, name))
-            } else {
-                broken.append("port \(port) has no name")
-            }
-        }
         deliver(sent)
         watchMachines(at: now)
         return wakeAt
@@ -461,7 +453,7 @@ final class VirtualGateway: EffectPerformer {
     private func checkSlots(of board: OutputBoard) {
         let inUse = outputThread.board
         for slot in 0..<min(board.count, inUse.count) where board.slots[slot].occupant != inUse.slots[slot].occupant {
-            if inUse.ports >> UInt64(slot) & 1 == 1 { broken.append("slot \(slot) is another's too early") }
+            if outputThread.isQueued(from: slot) { broken.append("slot \(slot) is another's too early") }
         }
     }
 

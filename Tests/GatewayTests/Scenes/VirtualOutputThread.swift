@@ -43,8 +43,7 @@ final class VirtualOutputThread {
         kernel.reach(now)
         (board, kernel.board) = (newest, newest)
         dispatcher.take(board)
-        var deadline = dispatcher.turn()
-        while dispatcher.changePort(before: deadline) { deadline = dispatcher.turn() }
+        let deadline = dispatcher.turn()
         defer { kernel.sent = [] }
         let wakeAt = HostTime(microseconds: deadline.nanoseconds / 1_000)
         return (kernel.sent, min(wakeAt, kernel.nextLeaves ?? wakeAt))
@@ -60,22 +59,18 @@ final class VirtualOutputThread {
         return kernel.sent
     }
 
+    /// Whether something from a port is in the queue.
+    func isQueued(from port: Int) -> Bool { kernel.isQueued(from: port) }
+
     /// The thread's state and counters, as the gateway thread reads them.
     func account() -> ClockAccount {
-        var account = ClockAccount(
-            generationInUse: dispatcher.generation ?? 0, existingPorts: kernel.ports, horizon: dispatcher.horizon)
+        var account = ClockAccount(generationInUse: dispatcher.generation ?? 0, horizon: dispatcher.horizon)
         account.add(counters, slots: board.count)
         return account
     }
 
     /// Makes the line of a slot fail.
     func breakLine(_ slot: Int) { counters[slot].isLineBroken.store(true, ordering: .relaxed) }
-
-    /// Adds a port that exists from the start.
-    func makePort(_ port: Int) { kernel.ports |= 1 << UInt64(port) }
-
-    /// The existing ports, one bit each.
-    var ports: UInt64 { kernel.ports }
 }
 
 /// A simulated kernel for the output thread.
@@ -94,7 +89,6 @@ final class VirtualKernel {
     /// The newest board.
     var board: OutputBoard
     var sent: [Sent] = []
-    var ports: UInt64 = 0
     var refuses: (UInt8) -> Bool = { _ in false }
     var room: (Int32) -> Int = { _ in .max }
     /// When the queue was started; nil if it does not run.
@@ -107,6 +101,8 @@ final class VirtualKernel {
 
     /// When the next message leaves the queue.
     var nextLeaves: HostTime? { queued.first?.leaves }
+
+    func isQueued(from port: Int) -> Bool { queued.contains { $0.message.port.map(Int.init) == port } }
 
     /// Lets time pass, in which the queue sends what is due.
     func reach(_ time: HostTime) {
@@ -189,13 +185,6 @@ final class VirtualKernel {
         mutating func takeRefusals() -> UInt64 {
             defer { kernel.refusals = 0 }
             return kernel.refusals
-        }
-
-        var existingPorts: UInt64 { kernel.ports }
-        var refusedPorts: UInt64 { 0 }
-
-        mutating func setPort(_ port: UInt8, exists: Bool) {
-            if exists { kernel.ports |= 1 << UInt64(port) } else { kernel.ports &= ~(1 << UInt64(port)) }
         }
     }
 }

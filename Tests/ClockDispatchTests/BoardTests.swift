@@ -5,26 +5,7 @@ import Testing
 @testable import ClockDispatch
 
 @Suite
-struct PortChangeTests {
-    @Test
-    func `a wanted port is created between two ticks, and delays none of them`() {
-        let stage = DispatchStage(mode: .queue)
-        stage.kernel.delay = { 200 }
-        stage.changes = [
-            (stage.kernel.now + 100_000_000, { $0.ports = 0b110 }),
-            (stage.kernel.now + 300_000_000, { $0.ports = 0b010 }),
-        ]
-        stage.run(milliseconds: 500)
-        #expect(stage.kernel.ports == 0b010)
-        #expect(stage.kernel.portChanges.map(\.port) == [1, 2, 2])
-        #expect(stage.kernel.portChanges.map(\.exists) == [true, true, false])
-        let ticks = stage.messages().filter { $0.message == .timingClock }
-        for change in stage.kernel.portChanges {
-            #expect(ticks.allSatisfy { $0.time < change.at || $0.time > change.at + stage.kernel.portTime })
-        }
-        #expect(stage.longestLateness(slot: 0) <= 10)
-    }
-
+struct BoardTests {
     @Test
     func `another output in the same slot starts from the beginning`() {
         let stage = DispatchStage(mode: .direct)
