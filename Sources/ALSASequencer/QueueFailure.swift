@@ -10,11 +10,11 @@ package enum QueueFailure: Error, Hashable, Sendable, CustomStringConvertible {
     /// The steps of the setup, in order.
     package enum Step: String, CaseIterable, Sendable {
         case eventPools = "reserving room for events"
-        case filter = "choosing the events to receive"
         case queue = "allocating a queue"
         case timer = "setting the queue's timer"
         case port = "creating a port for a test message"
         case trial = "sending by the queue"
+        case filter = "choosing the events to receive"
     }
 
     package var description: String {

@@ -21,6 +21,7 @@ struct QueueTrial {
     func run() throws(QueueFailure) {
         try QueueFailure.at(.port) { () throws(ALSAError) in try makePort() }
         defer { snd_seq_delete_port(handle, Int32(Self.port)) }
+        defer { try? control(SND_SEQ_EVENT_STOP) }
         try QueueFailure.at(.trial) { () throws(ALSAError) in
             try control(SND_SEQ_EVENT_START)
             try send()
@@ -30,7 +31,6 @@ struct QueueTrial {
         _ = poll(&poller, 1, 100)
         var event = snd_seq_event_t()
         let isHeard = read(poller.fd, &event, MemoryLayout<snd_seq_event_t>.stride) > 0
-        try QueueFailure.at(.trial) { () throws(ALSAError) in try control(SND_SEQ_EVENT_STOP) }
         guard isHeard else { throw .silent }
         let period = Int64(event.time.time.tv_sec) * 1_000_000_000 + Int64(event.time.time.tv_nsec)
         guard period < 2 * SequencerSender.queuePeriod else { throw .slow(period) }

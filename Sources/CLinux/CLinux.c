@@ -4,6 +4,7 @@
 #include <asm/termbits.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <link.h>
 #include <linux/futex.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
@@ -57,6 +58,23 @@ long clinux_futex_wake(const void *word) {
 
 int clinux_lock_touched_memory(void) {
     return mlockall(MCL_CURRENT | MCL_ONFAULT);
+}
+
+static int load_code(struct dl_phdr_info *object, size_t size, void *page_size) {
+    for (int i = 0; i < object->dlpi_phnum; i++) {
+        const ElfW(Phdr) *part = &object->dlpi_phdr[i];
+        if (part->p_type != PT_LOAD || part->p_flags & PF_W) continue;
+        uintptr_t page = *(size_t *)page_size;
+        uintptr_t start = object->dlpi_addr + part->p_vaddr;
+        uintptr_t end = object->dlpi_addr + part->p_vaddr + part->p_memsz;
+        for (uintptr_t at = start; at < end; at += page) (void)*(volatile const char *)at;
+    }
+    return 0;
+}
+
+void clinux_load_code(void) {
+    size_t page_size = (size_t)sysconf(_SC_PAGESIZE);
+    dl_iterate_phdr(load_code, &page_size);
 }
 
 int clinux_forgo_huge_pages(void) {

@@ -6,9 +6,8 @@ internal import RealTime
 
 /// What the dispatcher runs on: clocks, outputs, and the sequencer's queue.
 protocol DispatchMachine: ~Copyable {
-    /// Whether there is a queue; it never sends before the end of the period that a stamp is in.
+    /// Whether there is a queue. It sends a message at the end of the period in which the message's time is.
     var hasQueue: Bool { get }
-    func hostTime() -> HostTime
     func monotonicTime() -> MonotonicTime
     func reading(after earlier: ClockReading?) -> ClockReading
     /// Sends the messages that leave from sequencer ports, in order and once each, and marks those that a receiver
@@ -58,7 +57,6 @@ struct KernelMachine: DispatchMachine, ~Copyable {
         sender?.lockMemory(events: outputs * Dispatcher<Self>.batchPerOutput) != false
     }
 
-    func hostTime() -> HostTime { .now() }
     func monotonicTime() -> MonotonicTime { .now() }
     func reading(after earlier: ClockReading?) -> ClockReading { .take(after: earlier) }
     var isQueueEmpty: Bool { sender?.isQueueEmpty() != false }

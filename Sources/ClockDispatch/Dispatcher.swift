@@ -35,7 +35,7 @@ struct OutputState: BitwiseCopyable {
     var moves = MonotonicTime(nanoseconds: 0)
     /// When the last Stop leaves the queue.
     var stops = MonotonicTime(nanoseconds: 0)
-    /// When the queue has sent everything that its device has not yet been known to take, apart from ticks.
+    /// When the queue sends the last message, other than ticks, of which it is not known yet whether its device takes it.
     var receipt: MonotonicTime?
     /// Ticks put into the queue since its start.
     var ticksQueued = 0
@@ -56,7 +56,6 @@ struct OutputState: BitwiseCopyable {
 struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
     var machine: Machine
     private(set) var way: DispatchWay
-    private let outputs: Int
     let states: PageArray<OutputState>
     /// The outputs' counters; the caller owns them.
     let counters: UnsafeMutablePointer<OutputCounters>
@@ -83,7 +82,7 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
     /// When the thread last woke, or is to wake.
     private var awakeSince: MonotonicTime
 
-    /// The most messages of one output that are usually put into the queue at once.
+    /// Room for messages of one output that are handled at once, in memory that is locked.
     static var batchPerOutput: Int { 8 }
     /// How long it may take, with a margin, until a plan has reached this thread, in nanoseconds.
     private static var starting: Int64 { 1_000_000 }
@@ -94,6 +93,8 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
     private static var yieldTime: Int64 { 300_000 }
     /// How often the clocks are read at least, in nanoseconds.
     private static var longestSleep: Int64 { 1_000_000_000 }
+    /// How late the kernel's timer may be, in nanoseconds: what leaves the queue by then has surely left.
+    static var longestHold: Int64 { 10_000_000 }
     /// A message later than this, in nanoseconds, is planned anew, since pulses must keep their distance.
     static var late: Int64 { 100_000 }
     /// The least time between a message and the one that is put into the queue with it, in nanoseconds: a Start and its
@@ -108,9 +109,8 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
     ///   - counters: of the outputs; they must outlive the dispatcher.
     init(machine: consuming Machine, way: DispatchWay, counters: borrowing PageArray<OutputCounters>) {
         self.way = way
-        outputs = counters.count
         self.counters = counters.start
-        states = PageArray(count: max(1, outputs)) { _ in OutputState() }
+        states = PageArray(count: max(1, counters.count)) { _ in OutputState() }
         let nothing = ScheduledMessage(slot: 0, sink: .away, message: .timingClock, due: HostTime(microseconds: 0))
         batch = PageArray(count: SequencerSender.capacity) { _ in nothing }
         reading = machine.reading(after: nil)
@@ -228,17 +228,17 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
     /// Closing the client would drop a Stop that is in the queue.
     mutating func finish() {
         machine.removeQueued()
-        stopQueue()
         let now = machine.monotonicTime()
         reading = machine.reading(after: reading)
         var count = 0
         for slot in 0..<shared.outputs {
-            let isUnsure = states[slot].stops > now && states[slot].slot.settings.sendsStop
+            let isUnsure = isQueued(states[slot].stops, at: now) && states[slot].slot.settings.sendsStop
             guard let last = states[slot].planner.finish() ?? (isUnsure ? .stop : nil) else { continue }
             batch[count] = ScheduledMessage(
                 slot: slot, sink: states[slot].slot.sink, message: last, planned: nil, due: reading.hostTime)
             count += 1
         }
+        stopQueue()
         sendBatch(count, at: now)
         for slot in 0..<shared.outputs { report(slot) }
     }
@@ -304,17 +304,24 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
     private func setDue(_ slot: Int) {
         guard let next = states[slot].next else { return }
         let now = reading.monotonic
-        let due = reading.monotonicTime(of: next.due)
-        guard states[slot].leaves > now else { return (states[slot].due, states[slot].ownDue) = (due, due) }
-        if states[slot].isUrgent, states[slot].moves <= now {
-            states[slot].isForQueue = false
-            (states[slot].due, states[slot].ownDue) = (now, now)
-        } else {
+        states[slot].due = reading.monotonicTime(of: next.due)
+        var free = states[slot].leaves
+        if states[slot].isUrgent {
             // A Stop waits for nothing but what would start the device again; ticks after it do no harm.
-            let before = states[slot].isUrgent ? states[slot].moves : states[slot].leaves
-            states[slot].due = states[slot].isUrgent ? before.advanced(byNanoseconds: QueueRun.period) : due
-            states[slot].ownDue = max(states[slot].due, before.advanced(byNanoseconds: 2 * QueueRun.period))
+            free = states[slot].moves
+            let mayOvertake = isQueued(free, at: now)
+            states[slot].due = mayOvertake ? max(now, free.advanced(byNanoseconds: QueueRun.period)) : now
+            if !mayOvertake { states[slot].isForQueue = false }
         }
+        states[slot].ownDue = states[slot].due
+        if isQueued(free, at: now) {
+            states[slot].ownDue = max(states[slot].due, free.advanced(byNanoseconds: 2 * QueueRun.period))
+        }
+    }
+
+    /// Whether what is to leave the queue at a time may still be in it: its timer may be held up.
+    func isQueued(_ leaves: MonotonicTime, at now: MonotonicTime) -> Bool {
+        queue != nil && now < leaves.advanced(byNanoseconds: Self.longestHold)
     }
 
     /// Publishes the state of an output's device, and what its planner has skipped.
@@ -331,7 +338,7 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
     /// - Returns: when to call again; nil if that is not needed.
     private mutating func settle(at now: MonotonicTime) -> MonotonicTime? {
         while settled != newest, let newest {
-            let next = settling ?? (newest, queue?.lastLeaves ?? now)
+            let next = settling ?? (newest, queue.map { $0.lastLeaves.advanced(byNanoseconds: Self.longestHold) } ?? now)
             guard next.at <= now else {
                 settling = next
                 return next.at

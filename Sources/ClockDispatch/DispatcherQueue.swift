@@ -8,6 +8,11 @@ extension Dispatcher where Machine: ~Copyable {
     /// Least number of periods from the queue's start to the first message: it takes some to see when it has started.
     private static var leastPeriods: Int64 { 8 }
 
+    /// How long another program's timer may keep the queue from starting, in nanoseconds; a slower one is of no use.
+    private static var longestStart: Int64 { 50_000_000 }
+    /// The most messages that are put into the queue at once: what the thread sends itself does not wait for more.
+    private static var mostAtOnce: Int { 64 }
+
     /// Does one step of what the queue needs.
     ///
     /// - Parameters:
@@ -18,6 +23,7 @@ extension Dispatcher where Machine: ~Copyable {
         guard let first = firstForQueue() else { return endRun(at: now) }
         guard let queue else { return startRun(at: now, own: own) }
         guard queue.origin != nil else {
+            guard now < queue.called.advanced(byNanoseconds: Self.longestStart) else { return giveUp(at: now) }
             guard now >= queue.nextReading else { return queue.nextReading }
             readStatus(at: now)
             return nil
@@ -74,24 +80,37 @@ extension Dispatcher where Machine: ~Copyable {
         let end = queue.lastLeaves.advanced(byNanoseconds: 2 * QueueRun.period)
         guard now >= end else { return end }
         guard machine.isQueueEmpty else { return now.advanced(byNanoseconds: QueueRun.period) }
-        noteSlowTimer(at: now)
+        readStatus(at: now)
         stopQueue()
         return nil
     }
 
-    private mutating func readStatus(at now: MonotonicTime) {
-        queue?.read(machine.queueStatus(), at: now)
-        guard let queue, let origin = queue.origin else { return }
-        punctuality.wasDelayed(by: origin.nanoseconds - queue.called.nanoseconds)
+    /// Stops a queue that does not start, and sends without it for a second.
+    private mutating func giveUp(at now: MonotonicTime) -> MonotonicTime? {
+        stopQueue()
+        refusedUntil = now.advanced(byNanoseconds: 1_000_000_000)
+        return nil
     }
 
-    /// Counts the ticks of this run as late if the timer was so slow that they were.
-    private mutating func noteSlowTimer(at now: MonotonicTime) {
-        guard let origin = queue?.origin, let status = machine.queueStatus() else { return }
-        let delay = (status.origin.lowerBound.nanoseconds - origin.nanoseconds) / 1_000
-        guard RecentTicks.isLate(delay) else { return }
+    private mutating func readStatus(at now: MonotonicTime) {
+        guard let before = queue else { return }
+        let status = machine.queueStatus()
+        queue?.read(status, at: now)
+        if let origin = before.origin, let status {
+            noteSlowTimer(status.origin.lowerBound.nanoseconds - origin.nanoseconds, at: now)
+        } else if let origin = queue?.origin {
+            punctuality.wasDelayed(by: origin.nanoseconds - before.called.nanoseconds)
+        }
+    }
+
+    /// Counts what was put into the queue since the last reading as late if the timer was so slow that it was.
+    private mutating func noteSlowTimer(_ delay: Int64, at now: MonotonicTime) {
         for slot in 0..<shared.outputs where states[slot].ticksQueued > 0 {
-            counters[slot].countLate(states[slot].ticksQueued, lateness: delay, at: reading.hostTime(of: now))
+            if RecentTicks.isLate(delay / 1_000) {
+                let time = reading.hostTime(of: now)
+                counters[slot].countLate(states[slot].ticksQueued, lateness: delay / 1_000, at: time)
+            }
+            states[slot].ticksQueued = 0
         }
     }
 
@@ -100,12 +119,15 @@ extension Dispatcher where Machine: ~Copyable {
     /// - Returns: when to continue; nil if something was put in.
     private mutating func putIn(at now: MonotonicTime) -> MonotonicTime? {
         guard var queue else { return nil }
-        let room = min(machine.room, batch.count)
+        let room = min(machine.room, Self.mostAtOnce)
+        guard room > 0 else { return now.advanced(byNanoseconds: Self.groupSpan) }
         let end = now.advanced(byNanoseconds: lead + Self.groupSpan)
         var count = 0
         while count < room, let slot = firstForQueue(), states[slot].due <= end, let next = states[slot].next {
-            let earliest = next.message == .stop ? 1 : states[slot].period
-            let period = max(earliest, queue.period(endingNear: states[slot].due))
+            // A Stop comes right behind what starts its device; everything else comes after what is in the queue.
+            let isStop = next.message == .stop
+            let due = isStop ? max(states[slot].due, now.advanced(byNanoseconds: QueueRun.period)) : states[slot].due
+            let period = max(isStop ? 1 : states[slot].period, queue.period(endingNear: due))
             let leaves = queue.end(ofPeriod: period)
             guard leaves > now else { break }
             batch[count] = ScheduledMessage(
@@ -116,10 +138,13 @@ extension Dispatcher where Machine: ~Copyable {
             enters(slot, next, period: period, leaves: leaves)
         }
         self.queue = queue
-        // Too late, or there is no room: the thread sends what is due first itself.
+        // Too late: the thread sends what is due first itself.
         guard count > 0 else { return now.advanced(byNanoseconds: QueueRun.period) }
         let taken = machine.enqueue(UnsafeMutableBufferPointer(start: batch.start, count: count))
-        for index in taken..<max(taken, count) { refused(batch[index].slot) }
+        for index in taken..<max(taken, count) {
+            refused(batch[index].slot)
+            plan(batch[index].slot)
+        }
         return nil
     }
 
@@ -132,7 +157,7 @@ extension Dispatcher where Machine: ~Copyable {
         case .stop: states[slot].stops = leaves
         case .start, .continue, .songPosition: states[slot].moves = leaves
         }
-        if next.message != .timingClock || next.startsDevice { states[slot].receipt = states[slot].leaves }
+        if next.message != .timingClock || next.isPartOfEntry { states[slot].receipt = states[slot].leaves }
         sent(slot, next, at: reading.hostTime(of: leaves))
         plan(slot)
     }

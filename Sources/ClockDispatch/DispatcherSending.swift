@@ -68,11 +68,13 @@ extension Dispatcher where Machine: ~Copyable {
 
     /// Notes that a device has not taken something.
     mutating func refused(_ slot: Int) {
-        counters[slot].dropped.add(1, ordering: .relaxed)
+        countDropped(slot)
         states[slot].receipt = nil
         states[slot].planner.refused()
         states[slot].isOutdated = true
     }
+
+    private func countDropped(_ slot: Int) { counters[slot].dropped.add(1, ordering: .relaxed) }
 
     /// Notes that a device has taken everything it was sent so far.
     private func taken(_ slot: Int) {
@@ -85,8 +87,11 @@ extension Dispatcher where Machine: ~Copyable {
         guard machine.hasQueue else { return }
         let refusals = machine.takeRefusals()
         for slot in 0..<shared.outputs {
-            if refusals >> UInt64(slot) & 1 == 1 { refused(slot) }
-            guard let time = states[slot].receipt, time.advanced(byNanoseconds: 2 * QueueRun.period) < now else { continue }
+            if refusals >> UInt64(slot) & 1 == 1 {
+                // Before it is started, or placed anew, a device misses nothing important.
+                if states[slot].moves > now { countDropped(slot) } else { refused(slot) }
+            }
+            guard let time = states[slot].receipt, !isQueued(time, at: now) else { continue }
             states[slot].receipt = nil
             taken(slot)
         }

@@ -14,7 +14,7 @@ package enum Sink: Hashable, Sendable, BitwiseCopyable {
     /// A descriptor that takes bytes.
     case line(Int32)
 
-    package var isPort: Bool {
+    var isPort: Bool {
         if case .port = self { true } else { false }
     }
 

@@ -87,6 +87,7 @@ package final class OutputThread: @unchecked Sendable {
         let machine = KernelMachine(sequencer)
         let scheduling = Scheduling.ofThisThread
         let way = way(scheduling, hasQueue: machine.hasQueue)
+        LockedMemory.loadCode()
         var dispatcher = Dispatcher(machine: machine, way: way, counters: counters)
         let outputsInUse = board.withLatest { $0.count }
         lockMemory(dispatcher, outputs: outputsInUse)

@@ -23,6 +23,8 @@ struct QueueRun: BitwiseCopyable {
     static let period = SequencerSender.queuePeriod
     /// An interrupt that is late once makes the queue seem to have started later.
     private static let readingsNeeded = 3
+    /// A reading between limits no further apart than this, in nanoseconds, tells by itself that the queue started at once.
+    private static let narrow: Int64 = 40_000
     /// How often the origin is read anew while the queue runs on, in nanoseconds.
     private static let interval: Int64 = 1_000_000_000
 
@@ -49,11 +51,10 @@ struct QueueRun: BitwiseCopyable {
         latest = min(latest, status.origin.upperBound.nanoseconds)
         width = min(width, status.origin.upperBound.nanoseconds - status.origin.lowerBound.nanoseconds)
         readings += 1
-        let found = MonotonicTime(nanoseconds: latest - width / 2)
-        if abs(found.nanoseconds - called.nanoseconds) < Self.period / 2 {
-            origin = called
-        } else if readings >= Self.readingsNeeded {
-            origin = found
+        let found = latest - width / 2
+        let isPrompt = width <= Self.narrow && abs(found - called.nanoseconds) <= Self.narrow / 2
+        if isPrompt || origin != nil || readings >= Self.readingsNeeded {
+            origin = isPrompt ? called : MonotonicTime(nanoseconds: found)
         }
         nextReading = now.advanced(byNanoseconds: origin == nil ? Self.period : Self.interval)
     }

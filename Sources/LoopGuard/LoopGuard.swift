@@ -25,8 +25,8 @@ package struct LoopGuard: Sendable {
     private static let silence: Int64 = 1_000_000
     /// Largest step of our grid that needs no pause, and longest glide of outputs after a larger one, in microseconds.
     private static let (largestStep, glide): (Int64, Int64) = (1_000, 5_000_000)
-    /// Longest time until a change reaches the output thread, in microseconds.
-    private static let propagationTime: Int64 = 8_000
+    /// Longest time until a change counts for what machines are sent, in microseconds: what is in the queue is sent as it is.
+    private static let propagationTime: Int64 = 50_000
     /// Longest delay of an echo, in microseconds.
     private static let longestWay: Int64 = 80_000
     /// Most lags tested for an echo.

@@ -22,8 +22,8 @@ public struct PlannedMessage: Hashable, Sendable, BitwiseCopyable {
     public let belated: Int64
     /// Its place on the ticks: a tick's own, or the one that a transport message precedes.
     public let place: TickPlace
-    /// Whether it is part of an entry into a song: with it the device may start.
-    package var startsDevice: Bool { entry != nil }
+    /// Whether it is one of the messages by which its device enters a song.
+    package var isPartOfEntry: Bool { entry != nil }
     /// The pulse that it is, or that it precedes.
     let pulse: Int64
     /// The entry into the song that it is part of.

@@ -38,12 +38,6 @@ public struct MonotonicTime: Hashable, Comparable, Sendable {
     }
 }
 
-/// The processor time of the calling thread.
-package enum ThreadTime {
-    /// What it has used so far, in nanoseconds; no allocation.
-    package static func now() -> Int64 { reading(of: CLOCK_THREAD_CPUTIME_ID) }
-}
-
 extension HostTime {
     /// The present host time; any thread, no allocation.
     public static func now() -> HostTime {

@@ -20,6 +20,11 @@ public enum LockedMemory {
         return clinux_lock_touched_memory() == 0
     }
 
+    /// Reads all code in, so that a thread does not wait for the disk when it first gets to some of it.
+    ///
+    /// Takes as long as the disk does, so call it before anything must be on time.
+    public static func loadCode() { clinux_load_code() }
+
     /// Locks a piece of memory and loads it at once.
     ///
     /// - Returns: whether the system allowed it.

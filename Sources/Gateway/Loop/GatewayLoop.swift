@@ -51,13 +51,19 @@ final class GatewayLoop: EffectPerformer {
         take(.started)
         listPorts()
         while !exchange.isStopping {
-            take(.turn(parts.output.account(slots: engine.board.count), watchedAt: exchange.watchedAt))
+            takeTurn()
             wait()
+            // A command must know what the output thread does now.
+            takeTurn()
             if control?.takeAnnouncements() == true { listPorts() }
             if let arrivals = controls?.take(), !arrivals.isEmpty { take(.controls(arrivals)) }
             takeMail()
         }
         end()
+    }
+
+    private func takeTurn() {
+        take(.turn(parts.output.account(slots: engine.board.count), watchedAt: exchange.watchedAt))
     }
 
     /// Waits for the first event or deadline.
