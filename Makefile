@@ -34,8 +34,8 @@ RESULTS := .build/results
 # Tests that need sockets or a sequencer; everything else is arithmetic and virtual time.
 OUTSIDE := LinkNetworkTests|ALSASequencerTests|ControlServerTests
 
-.PHONY: help run build programs test check lint format unit swift-tests network acceptance plan faults lab bench bench-full bench-here
-.PHONY: bench-programs bench-count bench-micro pictures mutants scenes soak soak-lab tsan asan bench-follower bench-onsets link-trials listen-trials link-fuzz fuzz bad-links
+.PHONY: help run build programs test check lint format unit swift-tests network acceptance plan faults lab bench
+.PHONY: bench-micro pictures mutants scenes soak soak-lab tsan asan bench-follower bench-onsets link-trials listen-trials link-fuzz fuzz bad-links
 .PHONY: sizes documents machines docs install uninstall deb reproduce dist deb-test source-test clean packages toolchain
 
 help:  ## list the targets
@@ -172,34 +172,11 @@ lab: packages  ## one command in a kernel that has the sequencer: CMD='…', LAB
 	@Tests/Lab/lab $(LAB_OPTIONS) -- sh -c "$$LAB_COMMAND"
 
 # Benches measure what is installed, not what the tests run.
-bench bench-full bench-programs bench-count bench-here sizes: export TACTUS := $(CURDIR)/$(RELEASE)
+bench sizes: export TACTUS := $(CURDIR)/$(RELEASE)
 # Nice, so that a machine in use stays usable; the lab counts instructions and does not mind.
-BENCH = nice -n 5 .venv/bin/python Benchmarks/timing/bench.py
-bench: build $(VENV)  ## how steady the clock is on many machines, in the lab; an hour; writes Benchmarks/timing.md
-	@Packaging/install-packages bench
+bench: build $(VENV)  ## how steady the clock is on twelve machines, in the lab; half an hour; writes Benchmarks/timing.md
 	@Tests/Lab/lab --prepare
-	$(BENCH) $(ARGS)
-
-bench-full: build $(VENV)  ## the same on all of them, in parts of 90 minutes; run it until nothing is left
-	@Packaging/install-packages bench
-	@Tests/Lab/lab --prepare
-	$(BENCH) --what full $(ARGS)
-
-bench-programs: build .venv/.bench  ## the clock beside other programs'; an hour; writes Benchmarks/programs.md
-	@Tests/Lab/lab --prepare
-	$(BENCH) --what programs $(ARGS)
-
-bench-count: build $(VENV)  ## two processors in the host's time: is any message lost, doubled, out of order? half an hour
-	@Tests/Lab/lab --prepare
-	$(BENCH) --what count $(ARGS)
-
-# An environment of its own, which needs none of the tests' packages.
-HERE := .build/bench-here
-bench-here: build  ## how steady the clock is on this computer, without the lab; prints a page to send in
-	@test -x $(HERE)/bin/pip || $(PYTHON) -m venv --clear $(HERE)
-	@grep ^alsa-midi Tests/Acceptance/requirements.txt \
-		| $(HERE)/bin/pip install --quiet --disable-pip-version-check --requirement /dev/stdin
-	@$(HERE)/bin/python Benchmarks/timing/here.py
+	nice -n 5 .venv/bin/python Benchmarks/timing/bench.py $(ARGS)
 
 # The benchmark library's own tables; it is fetched and built for this target only.
 bench-micro: toolchain  ## what one step of each engine costs, in nanoseconds on this machine
@@ -332,10 +309,5 @@ toolchain:
 $(VENV): Tests/Acceptance/requirements.txt
 	@Packaging/install-packages test
 	$(PYTHON) -m venv --clear .venv
-	.venv/bin/pip install --quiet --disable-pip-version-check --requirement $<
-	@touch $@
-
-.venv/.bench: Benchmarks/timing/requirements.txt $(VENV)
-	@Packaging/install-packages test bench bench-programs
 	.venv/bin/pip install --quiet --disable-pip-version-check --requirement $<
 	@touch $@

@@ -1,217 +1,144 @@
-"""Measures how steady the clock is on many machines, in the lab, and writes Benchmarks/timing.md.
+"""Measures how steady the clock is on twelve simulated machines, and writes Benchmarks/timing.md.
 
-    bench.py                 machines so chosen that any two circumstances meet; an hour
-    bench.py --what full     all machines under all loads, in parts of 90 minutes
-    bench.py --what programs beside other programs on one machine; writes Benchmarks/programs.md
-    bench.py --what count    two processors in the host's own time, half an hour; prints what became of every message
+    bench.py [--only WORD]
 
-The way of the data: candidates/ and Tests/Acceptance/rig/loads.py are what is measured, under what; lab_machines.py and
-plan.py say where and when; visits.py records it in the lab, gateway.py what concerns Tactus alone; measures.py makes
-figures of records; bounds.py and costs.py hold them against what is asked; report.py and programs_page.py write pages.
-
-Some guests run side by side, one for each machine. Records go to .build/bench. A run that was cut short is continued by
-the next one with the same executable; `--report` only writes the page again. TACTUS in the environment names the
-executable, which `make` sets to that of the release build.
+A machine is a kernel, how long an instruction takes, and what other program's queue runs. On each, Tactus is measured
+beside itself with `--dispatch direct`, a plain real-time thread, which also says what the machine allows. TACTUS in the
+environment names the executable.
 """
 
 import argparse
 import concurrent.futures
-import hashlib
-import json
+import itertools
 import pathlib
-import random
-import shutil
+import statistics
 import subprocess
 import sys
-import tempfile
-import threading
 import time
-from dataclasses import asdict
+from dataclasses import dataclass
 
-import lab_paths  # first: it makes the shared rig importable
-import costs
-import lab_machines
-import plan
-import programs_page
-import report
-from rig.compiler import compile_c
-from rig.gateway import PROJECT, TACTUS
-from rig.labs import LAB, PYTHON, Boot, compiled, record
-from rig.loads import LOADS, drawn
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parents[1] / "Tests/Acceptance"))
 
-RECORDS = PROJECT / ".build/bench"
-# What concerns Tactus alone, by kind of run: the record's name, the words for gateway.py, and the lab's options.
-OFFSETS = {
-    f"offsets-{nanoseconds}ns": (["offsets", 20, 8], ["--nanoseconds", nanoseconds])
-    for nanoseconds in lab_machines.COUNTED}
-ALONE = {
-    "few": OFFSETS,
-    "full": OFFSETS,
-    "programs": {"drift": (["drift", 600], []), "outputs": (["outputs", 60, 1, 8, 64], [])},
-    "count": {"count": (["count", 1800], ["--host-time", "--smp", 2])},
-}
-COMMANDS = {
-    "few": "make bench", "full": "make bench-full", "programs": "make bench-programs", "count": "make bench-count"}
-LONGEST = {"full": 87}  # minutes in which blocks may begin; 57 for the others
+from rig.figures import PER_BEAT, quantile  # noqa: E402
+from rig.gateway import PROJECT, TACTUS  # noqa: E402
+from rig.labs import KERNELS, Boot, record  # noqa: E402
+
+PAGE = PROJECT / "Benchmarks/timing.md"
+# Merging memory into huge pages stops the kernel for two milliseconds, whatever a program does.
+KERNEL = ("--kernel-args", "preempt=voluntary transparent_hugepage=never")
+# What is wanted of 99 % of ticks, in microseconds; under load a third of plain direct dispatch, if that is more.
+ALONE, BESIDE, LOADED = 20, 200, 300
 
 
-class Run:
-    """One run of the bench, with its records on disk."""
+@dataclass(frozen=True)
+class Machine:
+    kernel: str
+    nanoseconds: int  # for one instruction
+    hertz: int  # of the other program's queue; 0 is none
 
-    def __init__(self, options):
-        self.options = options
-        self.folder = RECORDS / options.what
-        self.folder.mkdir(parents=True, exist_ok=True)
-        self.about = self.continued() or self.begun()
-        self.plan = plan.made(options.what, self.about["seed"], self.about["only"], self.about["chosen loads"])
-        self.about["machines"] = len(self.plan)
-        self.started = time.monotonic()
+    @property
+    def name(self):
+        company = f"beside {self.hertz} Hz" if self.hertz else "alone"
+        return f"{self.kernel}, {self.nanoseconds} ns, {company}"
 
-    def asked(self):
-        """What must be the same for a run to be continued."""
-        executable = hashlib.sha256(pathlib.Path(TACTUS).read_bytes()).hexdigest()
-        return {"executable": executable, "only": self.options.only, "chosen loads": self.options.loads}
-
-    def continued(self):
-        """What an earlier run that is to be continued said of itself; None if this one begins anew."""
-        path = self.folder / "run.json"
-        about = json.loads(path.read_text()) if path.exists() else {}
-        if self.options.report:
-            return about or sys.exit(f"bench: there are no records in {self.folder}")
-        is_other = self.options.fresh or about.get("is whole", True) or self.options.seed not in (None, about["seed"])
-        return None if is_other or any(about[name] != value for name, value in self.asked().items()) else about
-
-    def begun(self):
-        """Clears the records; returns what is known of a new run."""
-        for outdated in self.folder.glob("*.json*"):
-            outdated.unlink()
-        seed = self.options.seed or str(random.SystemRandom().randrange(10_000))
-        version = subprocess.run([TACTUS, "--version"], capture_output=True, text=True).stdout.strip()
-        kernels = {
-            name: path.name.removeprefix("vmlinuz-") for name in lab_machines.KERNELS
-            for path in PROJECT.glob(f".lab/kernel{'' if name == 'stock' else f'-{name}'}/boot/vmlinuz-*")}
-        arguments = [f"--{name} {','.join(getattr(self.options, name))}" for name in ("only", "loads")
-                     if getattr(self.options, name)]
-        command = COMMANDS[self.options.what] + (f" ARGS='{' '.join(arguments)}'" if arguments else "")
-        return {
-            **self.asked(), "seed": seed, "command": command, "version": f"Tactus {version}", "minutes": 0,
-            "kernels": kernels,
-            "loads": {name: load.meaning for name, load in {**LOADS, "drawn": drawn(seed)}.items()}}
-
-    def save(self, **changes):
-        minutes = self.about["minutes"] + (time.monotonic() - self.started) / 60
-        (self.folder / "run.json").write_text(json.dumps({**self.about, "minutes": minutes, **changes}))
-
-    def left(self):
-        """The visits that are still to be made, by machine."""
-        rest = {}
-        for machine, planned in self.plan.items():
-            path = self.folder / f"{machine.name}.jsonl"
-            recorded = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
-            if visits := plan.left(planned, recorded):
-                rest[machine] = visits
-        return rest
-
-    def alone(self):
-        """What concerns Tactus alone and is still to be measured."""
-        return {name: how for name, how in ALONE[self.options.what].items()
-                if not (self.folder / f"{name}.json").exists()}
-
-    def measure(self):
-        """Guests side by side, until the plan is carried out or the time is up."""
-        self.save(**{"is whole": False})
-        print(f"bench: seed {self.about['seed']}, {len(self.left())} of {len(self.plan)} machines to go", flush=True)
-        until = self.started + 60 * self.options.minutes
-        # Under the project, because the guest has a /tmp of its own.
-        (PROJECT / ".lab").mkdir(exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=PROJECT / ".lab") as name:
-            shared = pathlib.Path(name)
-            shared.chmod(0o777)
-            compile_c(lab_paths.HERE / "sleeper.c", shared / "sleeper", "-O2")
-            compiled("another_queue.c", shared)
-            timer = threading.Timer(max(0, until - time.monotonic()), (shared / "enough").touch)
-            timer.start()
-            try:
-                with concurrent.futures.ThreadPoolExecutor(self.options.jobs) as pool:
-                    work = [pool.submit(self.measure_alone, name, *how, shared)
-                            for name, how in self.alone().items()]
-                    work += [pool.submit(self.boot, machine, visits, shared, until)
-                             for machine, visits in self.left().items()]
-                    for each in concurrent.futures.as_completed(work):
-                        each.result()
-            finally:
-                timer.cancel()
-        is_whole = not self.left() and not self.alone()
-        self.save(**{"is whole": is_whole})
-        if not is_whole:
-            print(f"bench: {len(self.left())} machines are left; run it again to go on", file=sys.stderr)
-
-    def measure_alone(self, name, words, options, shared):
-        if (shared / "enough").exists():
-            return
-        boot = Boot({name: (lab_paths.HERE / "gateway.py", *words)}, ["--kernel-args", lab_machines.QUIET, *options])
-        try:
-            (self.folder / f"{name}.json").write_text(json.dumps(record(boot)[name]))
-        except AssertionError as error:  # it must not cost the others' figures
-            print(f"bench: {error}", file=sys.stderr)
-
-    def boot(self, machine, visits, shared, until):
-        """One guest, visiting until it is told that it is enough; its lines are passed on with the host's time."""
-        if (shared / "enough").exists():
-            return
-        (shared / f"{machine.name}.json").write_text(json.dumps({
-            "seed": self.about["seed"], "company": machine.company, "visits": [asdict(visit) for visit in visits]}))
-        command = [
-            "setpriv", "--pdeathsig", "TERM",  # upon which the lab ends its guest
-            LAB, "--timeout", until - time.monotonic() + 600, *machine.options, "--writable", shared,
-            "--env", f"TACTUS={TACTUS}", "--env", f"SLEEPER={shared}/sleeper", "--env",
-            f"ANOTHER_QUEUE={shared}/another_queue", "--", PYTHON, lab_paths.HERE / "visits.py", shared, machine.name]
-        guest = subprocess.Popen(
-            [str(word) for word in command], stdin=subprocess.DEVNULL, stdout=sys.stderr, stderr=subprocess.PIPE,
-            text=True)
-        for line in guest.stderr:
-            print(f"[{time.monotonic() - self.started:4.0f} s] {machine.name}: {line}", end="", flush=True)
-        if guest.wait():
-            print(f"bench: {machine.name} ended with {guest.returncode}", file=sys.stderr)
-        recorded = shared / f"{machine.name}.jsonl"
-        if recorded.exists():
-            with (self.folder / recorded.name).open("a") as kept, recorded.open() as new:
-                shutil.copyfileobj(new, kept)
+    def recorded(self):
+        options = ("--kernel", self.kernel, "--nanoseconds", self.nanoseconds, *KERNEL)
+        boot = Boot({"ticks": (HERE / "steadiness.py", self.hertz)}, options, programs={"ANOTHER_QUEUE": "another_queue.c"})
+        return record(boot)["ticks"]
 
 
-def parsed():
-    def names(text):
-        return text.split(",")
+MACHINES = [Machine(*row) for row in itertools.product(KERNELS, (1, 4), (0, 1000, 6250))]
 
-    parser = argparse.ArgumentParser(prog="bench", description=__doc__.split("\n")[0], allow_abbrev=False)
-    parser.add_argument("--what", choices=ALONE, default="few", help="which machines, or beside which programs")
-    parser.add_argument("--minutes", type=float, help="of wall time in which blocks may begin (default 57; full: 87)")
-    parser.add_argument("--seed", help="of machines, loads, order and phases (default: drawn, and printed)")
-    parser.add_argument("--only", type=names, default=[], metavar="MACHINE,…",
-                        help="measure these instead, such as 4ns-stock-voluntary-alone or 1ns-trixie-full-6250Hz")
-    parser.add_argument("--loads", type=names, default=[], metavar="LOAD,…", help="with --only: under these loads only")
-    parser.add_argument("--jobs", type=int, default=2, metavar="N", help="guests side by side (default 2)")
-    parser.add_argument("--fresh", action="store_true", help="do not continue an earlier run")
-    parser.add_argument("--report", action="store_true", help="only write the page again, from the last records")
-    parser.add_argument("--into", type=pathlib.Path, default=PROJECT / "Benchmarks", help="where the page goes")
-    options = parser.parse_args()
-    options.minutes = options.minutes or LONGEST.get(options.what, 57)
-    if unknown := set(options.only) - set(lab_machines.ALL) | set(options.loads) - {*LOADS, "drawn"}:
-        parser.error(f"not known: {', '.join(sorted(unknown))}; machines are {', '.join(lab_machines.ALL)}")
-    return options
+
+@dataclass(frozen=True)
+class Figures:
+    """How far ticks are from their places, in microseconds, and how many are missing or there twice."""
+
+    most: float  # of 99 in 100
+    farthest: float
+    bias: float
+    wrong: int
+
+
+def figures(ticks, beat, tempo):
+    """The figures of ticks that follow one another, by a beat of the session and its tempo."""
+    interval = 60e6 / tempo / PER_BEAT
+    places = [(at - beat) / interval for at in ticks]
+    # A tick that is late by more than half an interval is still the one that follows.
+    first = round(statistics.median(place - number for number, place in enumerate(places)))
+    errors = [(place - number - first) * interval for number, place in enumerate(places)]
+    wrong = abs(round(places[-1] - places[0]) - (len(ticks) - 1))
+    return Figures(
+        quantile([abs(error) for error in errors], 0.99), max(abs(error) for error in errors),
+        statistics.fmean(errors), wrong)
+
+
+def wanted(machine, state, direct):
+    """The most that 99 % of ticks may be off, with plain direct dispatch's figures."""
+    if state == "load":
+        return max(LOADED, direct.most / 3)
+    return BESIDE if machine.hertz else ALONE
+
+
+def row(machine, records):
+    """A row of the table, and whether all that is wanted is kept."""
+    cells, isKept = [], True
+    for state, tempo in itertools.product(("idle", "load"), sorted({each["tempo"] for each in records})):
+        ours, direct = (
+            figures(each[state], each["beat"], tempo) for way in ("auto", "direct") for each in records
+            if (each["tempo"], each["way"]) == (tempo, way))
+        most = wanted(machine, state, direct)
+        isGood = ours.most <= most and ours.wrong == 0
+        isKept = isKept and isGood
+        lost = f", **{ours.wrong} lost or doubled**" if ours.wrong else ""
+        cells.append(f"{'' if isGood else '**'}{ours.most:.0f}{'' if isGood else '**'} of {most:.0f} / {ours.farthest:.0f}"
+                     f" / {ours.bias:+.0f} ({direct.most:.0f}){lost}")
+    return f"| {machine.name} | {' | '.join(cells)} |", isKept
+
+
+def page(rows, minutes):
+    version = subprocess.run([TACTUS, "--version"], capture_output=True, text=True, check=True).stdout.strip()
+    text = "\n".join(rows)
+    return f"""# How steady the clock is
+
+Written by `make bench` in {minutes:.0f} minutes, by Tactus {version}. Twelve simulated machines: two kernels of Debian's
+(`stock` of 12, `trixie` of 13), an instruction of 1 or 4 ns, and no other program with a sequencer queue, or one whose
+timer has 1000 or 6250 Hz. An official Link peer founds a session; ticks are stamped by the kernel where they leave the
+sequencer, and compared with the session's beats.
+
+Each cell says, in microseconds: **how far 99 % of ticks are off, of what is wanted** / the farthest / how late they are on
+average (99 % of plain direct dispatch, `--dispatch direct`). Bold is what is missed. Idle: 400 ticks after 30 s. Under
+load: 400 ticks beside `find` over /usr/share twice, `head` into `sha1sum`, a Python that writes 60 MB again and again, `dd`
+of 8 MB blocks and a loop of `/bin/true`.
+
+| machine | idle, 97.3 BPM | idle, 133.7 BPM | load, 97.3 BPM | load, 133.7 BPM |
+|---|---:|---:|---:|---:|
+{text}
+
+All times are **instruction-time in the lab**: the guest's clock counts instructions and skips idle time. That shows how
+programs and kernel are built: timer grids, priorities, the number of instructions between waking and delivery. It is not
+the latency of a real device: there are no caches, no sleeping processor cores, no second processor and no USB.
+
+Wanted is what can be heard, with a margin: 20 us alone, 0.2 ms beside another queue, 0.3 ms under load or a third of plain
+direct dispatch, whichever is more. A byte on a DIN cable takes 320 us. The farthest tick is not judged: single ticks of 1
+to 4 ms are the kernel's own timer, held up, which no program can help.
+"""
 
 
 def main():
-    options = parsed()
-    run = Run(options)
-    if not options.report:
-        run.measure()
-    if options.what == "count":
-        found = costs.counted(json.loads((run.folder / "count.json").read_text()))
-        print(*(f"{name}: {value}" for name, value in found.items()), sep="\n")
-    else:
-        page = programs_page if options.what == "programs" else report
-        print(page.write(run.folder, options.into))
+    parser = argparse.ArgumentParser(prog="bench", description=__doc__.split("\n")[0], allow_abbrev=False)
+    parser.add_argument("--only", default="", metavar="WORD", help="machines whose names contain this; writes no page")
+    chosen = [machine for machine in MACHINES if parser.parse_args().only in machine.name]
+    began = time.monotonic()
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        rows = []
+        for machine, records in zip(chosen, pool.map(Machine.recorded, chosen)):
+            rows.append(row(machine, records))
+            print(rows[-1][0], flush=True)
+    if chosen == MACHINES:
+        PAGE.write_text(page([text for text, _ in rows], (time.monotonic() - began) / 60))
+    sys.exit(not all(isKept for _, isKept in rows))
 
 
 if __name__ == "__main__":

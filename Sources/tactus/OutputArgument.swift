@@ -57,6 +57,14 @@ extension OutputAddress {
         }
     }
 
+    /// What an output is called that is given no name; nil if that is not known before its device is there.
+    var ownName: String? {
+        switch self {
+        case .name(let name), .virtual(let name): name
+        case .numeric, .raw: nil
+        }
+    }
+
     /// Reads `NAME`, `CLIENT:PORT`, `virtual:NAME` or `raw:PATH[@BAUD]`.
     init(argument: String) throws(BadArgument) {
         if argument.hasPrefix("virtual:") {

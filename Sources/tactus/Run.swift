@@ -209,6 +209,11 @@ struct Run: AsyncParsableCommand {
             } catch {
                 throw ValidationError("--name \(name.address.argument)=\(name.name): \(error)")
             }
+            let namesakes = output.map(\.address).filter { $0.argument != name.address.argument }
+            guard !namesakes.contains(where: { $0.ownName?.lowercased() == name.name.lowercased() }) else {
+                throw ValidationError(
+                    "--name \(name.address.argument)=\(name.name): another --output is called so; choose another name")
+            }
             for other in self.name[..<index]
             where other.address.argument == name.address.argument || other.name.lowercased() == name.name.lowercased() {
                 throw ValidationError("two --name name the same output, or give the same name")

@@ -176,7 +176,7 @@ private struct ConfigurationReader {
     private var mistakes: [Mistake] = []
     /// Whether the port `Clock` exists without being named.
     let hasClockPort: Bool
-    /// Ports of the outputs so far, and names that they were given; case-insensitive.
+    /// Ports of the outputs so far, and what they are called; case-insensitive.
     private var ports: Set<String> = []
     private var names: Set<String> = []
     /// The last output of the file.
@@ -216,6 +216,8 @@ private struct ConfigurationReader {
             } catch {
                 mistakes.append(name.mistake("'\(name.value)': \(error)"))
             }
+        } else if let name = request?.address.ownName, !names.insert(name.lowercased()).inserted {
+            mistakes.append(output.port.mistake("'\(name)': another output has this name already; add a 'name'"))
         }
         if let profile = output.profile {
             do throws(UnknownProfile) {

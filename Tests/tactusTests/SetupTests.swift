@@ -245,6 +245,14 @@ struct SetupTests {
             "2:36: 'tr-8s': another output has this port already; delete one of them"
         ),
         (
+            "version: 1\noutputs:\n  - { port: TR-8S }\n  - { port: UM-ONE, name: tr-8s }\n",
+            "4:27: 'tr-8s': another output has this name already; choose another"
+        ),
+        (
+            "version: 1\noutputs:\n  - { port: UM-ONE, name: TR-8S }\n  - { port: TR-8S }\n",
+            "4:13: 'TR-8S': another output has this name already; add a 'name'"
+        ),
+        (
             "version: 1\noutputs:\n  - port: virtual:Clock\n",
             "3:11: 'virtual:Clock': the port Clock always exists; "
                 + "--no-clock-port frees its name"

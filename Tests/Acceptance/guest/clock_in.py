@@ -110,7 +110,7 @@ def idle():
 
 def loaded():
     stage = Stage()
-    with running(LOADS["heavy"].scripts):
+    with running(LOADS["heavy"]):
         stage.play(2, seed=2)
     return stage.end()
 

@@ -41,7 +41,7 @@ def play(bridge, folder):
         marks["idle from"] = raw_microseconds()
         time.sleep(IDLE)
         marks["idle to"] = raw_microseconds()
-        with running(LOADS["mixed"].scripts):
+        with running(LOADS["mixed"]):
             marks["load from"] = raw_microseconds()
             time.sleep(LOADED)
             marks["load to"] = raw_microseconds()

@@ -124,7 +124,7 @@ def busy():
         scene.mark("idle from")
         time.sleep(5)
         scene.mark("idle to")
-        with running(LOADS["mixed"].scripts):
+        with running(LOADS["mixed"]):
             time.sleep(0.5)
             scene.mark("busy from")
             time.sleep(2)

@@ -2,10 +2,8 @@
 
 import contextlib
 import os
-import random
 import signal
 import subprocess
-from dataclasses import dataclass
 
 BUSY = "while :; do :; done"
 START = "while :; do /bin/true; done"
@@ -26,36 +24,13 @@ def touch(megabytes):
     return f"exec python3 -c 'while True: bytearray({megabytes} << 20)'"
 
 
-@dataclass(frozen=True)
-class Load:
-    meaning: str
-    scripts: tuple = ()
-
-
+# A load's scripts by its name.
 LOADS = {
-    "idle": Load("nothing else runs"),
-    "cpu": Load("two busy loops", (BUSY,) * 2),
-    "copy": Load("three times `dd if=/dev/zero of=/dev/null bs=32M`", (copy(32),) * 3),
-    "fork": Load("two loops that fork, and start a small program", ("while :; do (:); /bin/true; done",) * 2),
-    "network": Load(
-        "iperf3 over the loopback: one TCP stream, one of 256-byte UDP datagrams, as fast as they go",
-        ("iperf3 --server --port 5202", "iperf3 --server --port 5203",
-         "sleep 0.1; iperf3 --client 127.0.0.1 --port 5202 --udp --bitrate 0 --length 256 --time 3600",
-         "sleep 0.1; iperf3 --client 127.0.0.1 --port 5203 --time 3600")),
-    "heavy": Load("copy, cpu and a loop of `/bin/true` together", (*(copy(32),) * 3, *(BUSY,) * 2, START)),
-    "mixed": Load(
-        "`find` over /usr/share twice, `head` into `sha1sum`, a Python that writes 60 MB again and again, `dd` of 8 MB "
-        "blocks, and a loop of `/bin/true`",
-        (FIND, FIND, digest(64), touch(60), copy(8), START)),
+    # Copies, busy loops and a loop of `/bin/true`.
+    "heavy": (*(copy(32),) * 3, *(BUSY,) * 2, START),
+    # Files, pipes, memory, copies and small programs.
+    "mixed": (FIND, FIND, digest(64), touch(60), copy(8), START),
 }
-
-
-def drawn(seed):
-    """A load that nobody could fit a program to: two to four scripts, and their sizes, drawn from the seed."""
-    draw = random.Random(f"{seed} load")
-    scripts = [BUSY, START, FIND, *(make(draw.choice((1, 4, 16, 64))) for make in (copy, digest, touch))]
-    chosen = tuple(draw.sample(scripts, draw.randint(2, 4)))
-    return Load("drawn from the seed: " + ", ".join(f"`{script}`" for script in chosen), chosen)
 
 
 @contextlib.contextmanager

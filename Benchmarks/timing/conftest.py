@@ -1,1 +1,0 @@
-import lab_paths  # noqa: F401 - makes the shared rig importable
