@@ -13,6 +13,8 @@ package struct LoopGuard: Sendable {
     package private(set) var probing: (slots: UInt64, probe: Probe)?
     /// Earliest and latest shift of our ticks by the outputs' offsets, in microseconds.
     package var offsets: ClosedRange<Int64> = 0...0
+    /// How far ahead, in microseconds, outputs' ticks may be decided already: a probe begins after them.
+    package var horizon: Int64 = 0
     private var sources: [GuardedSource] = []
     private var seed: UInt64
     private var former: TempoMap?
@@ -25,8 +27,8 @@ package struct LoopGuard: Sendable {
     private static let silence: Int64 = 1_000_000
     /// Largest step of our grid that needs no pause, and longest glide of outputs after a larger one, in microseconds.
     private static let (largestStep, glide): (Int64, Int64) = (1_000, 5_000_000)
-    /// Longest time until a change counts for what machines are sent, in microseconds: what is in the queue is sent as it is.
-    private static let propagationTime: Int64 = 50_000
+    /// Longest time until a change reaches the output thread, in microseconds.
+    private static let propagationTime: Int64 = 8_000
     /// Longest delay of an echo, in microseconds.
     private static let longestWay: Int64 = 80_000
     /// Most lags tested for an echo.
@@ -118,7 +120,7 @@ package struct LoopGuard: Sendable {
             return
         }
         let slots = sources.reduce(0) { $0 | ($1.probeBlock == nil ? 0 : $1.path.suspects) }
-        let start = map.nearestTick(to: now.advanced(byMicroseconds: Self.propagationTime)) + 1
+        let start = map.nearestTick(to: now.advanced(byMicroseconds: Self.propagationTime + horizon)) + 1
         if let probe = probing?.probe, probe.blockLength == block,
             block == 1 || start - probe.startTick < RegenerationTest.length + 48
         {
