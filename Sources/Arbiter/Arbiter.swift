@@ -32,11 +32,6 @@ package struct Arbiter: Sendable {
     var lastLeader: ClockSource?
     /// How soon every output can play when a leader starts, in microseconds.
     var leaderReach: Int64 = 0
-    /// How far ahead, in microseconds, outputs' ticks may be decided already.
-    package var horizon: Int64 {
-        get { loopGuard.horizon }
-        set { loopGuard.horizon = newValue }
-    }
     private(set) var choice: LeaderChoice
     /// Recognises our own clock when it comes back.
     var loopGuard: LoopGuard

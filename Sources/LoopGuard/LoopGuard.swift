@@ -13,8 +13,6 @@ package struct LoopGuard: Sendable {
     package private(set) var probing: (slots: UInt64, probe: Probe)?
     /// Earliest and latest shift of our ticks by the outputs' offsets, in microseconds.
     package var offsets: ClosedRange<Int64> = 0...0
-    /// How far ahead, in microseconds, outputs' ticks may be decided already: a probe begins after them.
-    package var horizon: Int64 = 0
     private var sources: [GuardedSource] = []
     private var seed: UInt64
     private var former: TempoMap?
@@ -120,7 +118,7 @@ package struct LoopGuard: Sendable {
             return
         }
         let slots = sources.reduce(0) { $0 | ($1.probeBlock == nil ? 0 : $1.path.suspects) }
-        let start = map.nearestTick(to: now.advanced(byMicroseconds: Self.propagationTime + horizon)) + 1
+        let start = map.nearestTick(to: now.advanced(byMicroseconds: Self.propagationTime)) + 1
         if let probe = probing?.probe, probe.blockLength == block,
             block == 1 || start - probe.startTick < RegenerationTest.length + 48
         {

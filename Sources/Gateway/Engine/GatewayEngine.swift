@@ -193,7 +193,6 @@ struct GatewayEngine: Sendable {
     /// Does what is due.
     private mutating func timePassed(_ account: ClockAccount, watchedAt: HostTime, at now: HostTime) {
         self.account = account
-        arbiter.horizon = account.horizon
         if let deadline = arbiter.nextDeadline, deadline <= now { decide(at: now) { $0.timePassed(to: $1) } }
         if started.awaitsStop { keepStarted() }
         tendOutputs(at: now)
