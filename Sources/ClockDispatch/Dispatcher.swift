@@ -338,7 +338,8 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
     /// - Returns: when to call again; nil if that is not needed.
     private mutating func settle(at now: MonotonicTime) -> MonotonicTime? {
         while settled != newest, let newest {
-            let next = settling ?? (newest, queue.map { $0.lastLeaves.advanced(byNanoseconds: Self.longestHold) } ?? now)
+            let empty = queue?.lastLeaves.advanced(byNanoseconds: Self.longestHold) ?? now
+            let next = settling ?? (newest, empty)
             guard next.at <= now else {
                 settling = next
                 return next.at

@@ -53,7 +53,9 @@ extension Dispatcher where Machine: ~Copyable {
     /// - Returns: when to continue; nil if it has been started.
     private mutating func startRun(at now: MonotonicTime, own: MonotonicTime) -> MonotonicTime? {
         let soonest = now.advanced(byNanoseconds: Self.leastPeriods * QueueRun.period)
-        guard now >= refusedUntil, let first = firstForQueue(from: soonest) else { return MonotonicTime(nanoseconds: .max) }
+        guard now >= refusedUntil, let first = firstForQueue(from: soonest) else {
+            return MonotonicTime(nanoseconds: .max)
+        }
         let aim = states[first].due
         let periods = min(aim.nanoseconds - now.nanoseconds, lead) / QueueRun.period
         let start = aim.advanced(byNanoseconds: -periods * QueueRun.period)

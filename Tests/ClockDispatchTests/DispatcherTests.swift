@@ -278,7 +278,10 @@ struct DispatcherTests {
         let stage = playing(way)
         stage.changes = [
             (stage.kernel.now + (97 + phase) * 1_000_000, { $0.transport.isPlaying = false }),
-            (stage.kernel.now + (98 + phase) * 1_000_000, { $0.transport = .init(isPlaying: true, startTick: 7, ticksPerBar: 24) }),
+            (
+                stage.kernel.now + (98 + phase) * 1_000_000,
+                { $0.transport = PlannedTransport(isPlaying: true, startTick: 7, ticksPerBar: 24) }
+            ),
             (stage.kernel.now + (99 + phase) * 1_000_000, { $0.transport.isPlaying = false }),
         ]
         stage.run(milliseconds: 100 + phase)

@@ -35,7 +35,8 @@ struct EntryTests {
                 switch sent.message {
                 case .timingClock: return nil
                 case .stop: return "stop"
-                default: let tick = stage.tick(of: messages[(index + 1)...].first, port)
+                default:
+                    let tick = stage.tick(of: messages[(index + 1)...].first, port)
                     return "\(sent.message) with \(tick.map(String.init) ?? "none")"
                 }
             }
