@@ -63,7 +63,7 @@ int clinux_lock_touched_memory(void) {
 static int load_code(struct dl_phdr_info *object, size_t size, void *page_size) {
     for (int i = 0; i < object->dlpi_phnum; i++) {
         const ElfW(Phdr) *part = &object->dlpi_phdr[i];
-        if (part->p_type != PT_LOAD || part->p_flags & PF_W) continue;
+        if (part->p_type != PT_LOAD || !(part->p_flags & PF_X)) continue;
         uintptr_t page = *(size_t *)page_size;
         uintptr_t start = object->dlpi_addr + part->p_vaddr;
         uintptr_t end = object->dlpi_addr + part->p_vaddr + part->p_memsz;

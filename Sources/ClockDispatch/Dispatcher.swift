@@ -37,7 +37,7 @@ struct OutputState: BitwiseCopyable {
     var stops = MonotonicTime(nanoseconds: 0)
     /// When the queue sends the last message, other than ticks, of which it is not known yet whether its device takes it.
     var receipt: MonotonicTime?
-    /// Ticks put into the queue since its start.
+    /// Ticks put into the queue since its status was last read.
     var ticksQueued = 0
 }
 
@@ -75,7 +75,7 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
     private var settling: (generation: UInt64, at: MonotonicTime)?
     /// The queue since its last start; nil if it does not run.
     var queue: QueueRun?
-    /// When the queue may be started again after the kernel has refused.
+    /// When the queue may be started again after the kernel has refused, or it has not begun to run.
     var refusedUntil = MonotonicTime(nanoseconds: 0)
     /// When the thread was to wake, from waking until it has begun its work.
     private var wokenFor: MonotonicTime?
@@ -97,8 +97,7 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
     static var longestHold: Int64 { 10_000_000 }
     /// A message later than this, in nanoseconds, is planned anew, since pulses must keep their distance.
     static var late: Int64 { 100_000 }
-    /// The least time between a message and the one that is put into the queue with it, in nanoseconds: a Start and its
-    /// tick are handled at one wake-up.
+    /// How much more than the lead is put into the queue at one wake-up, in nanoseconds: a Start goes with its tick.
     static var groupSpan: Int64 { 2_500_000 }
 
     /// Prepares as many outputs as there are counters.

@@ -23,8 +23,7 @@ long clinux_futex_wake(const void *word);
 /// Locks each page of the process in memory once it is used; pages that are never used take no memory.
 int clinux_lock_touched_memory(void);
 
-/// Reads a byte of each page of code and constants, of the program and its libraries, so that none must be read from a
-/// disk later.
+/// Reads a byte of each page of code, of the program and its libraries, so that none must be read from a disk later.
 void clinux_load_code(void);
 /// Keeps the kernel from merging this process's pages into huge pages.
 int clinux_forgo_huge_pages(void);
