@@ -483,6 +483,25 @@ struct GatewaySceneTests {
         #expect(scene.status.leadership.transport.isPlaying)
     }
 
+    /// Whatever is in the queue then: a Play of our own waits for it.
+    @Test(arguments: [false, true])
+    func `Play at any millisecond of a tick or a bar starts a machine with its first step`(isLinkOn: Bool) throws {
+        var configuration = try Self.configuration([:], .name("TR-8S"))
+        configuration.isLinkEnabled = isLinkOn
+        var scene = GatewayScene(configuration)
+        scene.sequencer.plug(Self.drums)
+        scene.run(for: 500)
+        for _ in 0..<90 {
+            scene.command(.setPlaying(true))
+            scene.run(for: 2_301)
+            scene.command(.setPlaying(false))
+            scene.run(for: 106)
+        }
+        let transport = try #require(scene.machines[.port(Self.drums.address)]).transport
+        #expect(transport == (0..<90).flatMap { _ in [ClockMessage.start, .stop] })
+        #expect(scene.broken == [])
+    }
+
     @Test
     func `a program with a hidden port is followed when it connects itself`() throws {
         var scene = GatewayScene(try Self.configuration())
