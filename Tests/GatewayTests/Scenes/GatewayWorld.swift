@@ -302,6 +302,7 @@ struct GatewayWorld {
 
     private mutating func runClock(_ node: Int) {
         guard !nodes[node].isOutputThreadStuck else {
+            nodes[node].runQueue(at: hostTime(of: node))
             return wakeClock(of: node, at: now.advanced(byMicroseconds: 1_000))
         }
         var wakeAt = nodes[node].clock.worldTime(of: nodes[node].runClock(at: hostTime(of: node)))

@@ -259,6 +259,13 @@ final class VirtualGateway: EffectPerformer {
         return wakeAt
     }
 
+    /// Delivers what the queue sends while the output thread is held up.
+    func runQueue(at now: HostTime) {
+        readyReceivers()
+        deliver(outputThread.runQueue(at: now))
+        excuseMachines()
+    }
+
     /// Tells the output thread which receivers accept messages now.
     private func readyReceivers() {
         let sequencer = sequencer

@@ -49,6 +49,15 @@ final class VirtualOutputThread {
         return (kernel.sent, min(wakeAt, kernel.nextLeaves ?? wakeAt))
     }
 
+    /// Lets the queue send what is due, without the thread.
+    ///
+    /// - Returns: what was sent, in order.
+    func runQueue(at now: HostTime) -> [VirtualKernel.Sent] {
+        kernel.reach(now)
+        defer { kernel.sent = [] }
+        return kernel.sent
+    }
+
     /// Sends the last Stops.
     ///
     /// - Returns: what was sent, in order.
