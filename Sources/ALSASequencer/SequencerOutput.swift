@@ -115,13 +115,11 @@ package final class SequencerOutput: @unchecked Sendable {
 
     /// Makes one tick of the queue as long as one of its periods: its count of ticks then tells whether it has started.
     private func setTempo(of queue: Int32) throws(ALSAError) {
-        var tempo: OpaquePointer?
-        try check("snd_seq_queue_tempo_malloc", snd_seq_queue_tempo_malloc(&tempo))
-        defer { snd_seq_queue_tempo_free(tempo) }
-        try check("snd_seq_get_queue_tempo", snd_seq_get_queue_tempo(handle.pointer, queue, tempo))
+        let tempo = try ALSAStructure(snd_seq_queue_tempo_malloc, snd_seq_queue_tempo_free)
+        try check("snd_seq_get_queue_tempo", snd_seq_get_queue_tempo(handle.pointer, queue, tempo.pointer))
         let ticks: Int32 = 96
-        snd_seq_queue_tempo_set_ppq(tempo, ticks)
-        snd_seq_queue_tempo_set_tempo(tempo, UInt32(SequencerSender.queuePeriod / 1_000) * UInt32(ticks))
-        try check("snd_seq_set_queue_tempo", snd_seq_set_queue_tempo(handle.pointer, queue, tempo))
+        snd_seq_queue_tempo_set_ppq(tempo.pointer, ticks)
+        snd_seq_queue_tempo_set_tempo(tempo.pointer, UInt32(SequencerSender.queuePeriod / 1_000) * UInt32(ticks))
+        try check("snd_seq_set_queue_tempo", snd_seq_set_queue_tempo(handle.pointer, queue, tempo.pointer))
     }
 }

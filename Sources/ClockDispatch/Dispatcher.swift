@@ -110,7 +110,7 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
         self.way = way
         self.counters = counters.start
         states = PageArray(count: max(1, counters.count)) { _ in OutputState() }
-        let nothing = ScheduledMessage(slot: 0, sink: .away, message: .timingClock, due: HostTime(microseconds: 0))
+        let nothing = ScheduledMessage(slot: 0, sink: .away, message: .timingClock)
         batch = PageArray(count: SequencerSender.capacity) { _ in nothing }
         reading = machine.reading(after: nil)
         awakeSince = reading.monotonic
@@ -234,7 +234,7 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
             let isUnsure = isQueued(states[slot].stops, at: now) && states[slot].slot.settings.sendsStop
             guard let last = states[slot].planner.finish() ?? (isUnsure ? .stop : nil) else { continue }
             batch[count] = ScheduledMessage(
-                slot: slot, sink: states[slot].slot.sink, message: last, planned: nil, due: reading.hostTime)
+                slot: slot, sink: states[slot].slot.sink, message: last)
             count += 1
         }
         stopQueue()

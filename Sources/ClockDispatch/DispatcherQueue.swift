@@ -133,7 +133,7 @@ extension Dispatcher where Machine: ~Copyable {
             let leaves = queue.end(ofPeriod: period)
             guard leaves > now else { break }
             batch[count] = ScheduledMessage(
-                slot: slot, sink: states[slot].slot.sink, message: next.message, planned: next, due: next.due,
+                slot: slot, sink: states[slot].slot.sink, message: next.message, planned: next,
                 queueTime: QueueRun.stamp(ofPeriod: period))
             count += 1
             queue.lastLeaves = max(queue.lastLeaves, leaves)

@@ -24,7 +24,7 @@ extension Dispatcher where Machine: ~Copyable {
         for slot in 0..<shared.outputs where count < batch.count {
             guard let next = states[slot].next, states[slot].ownDue <= now else { continue }
             batch[count] = ScheduledMessage(
-                slot: slot, sink: states[slot].slot.sink, message: next.message, planned: next, due: next.due)
+                slot: slot, sink: states[slot].slot.sink, message: next.message, planned: next)
             count += 1
         }
         sendBatch(count, at: now)

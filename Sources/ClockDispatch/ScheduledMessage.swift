@@ -1,4 +1,3 @@
-internal import BeatTime
 internal import MIDIClock
 
 /// A message that is being sent, or put into the queue.
@@ -8,8 +7,6 @@ struct ScheduledMessage: BitwiseCopyable {
     var message: ClockMessage
     /// The message as its planner gave it; nil for a final Stop.
     var planned: PlannedMessage?
-    /// When it was due.
-    var due: HostTime
     /// When the queue sends it, in nanoseconds of queue time.
     var queueTime: Int64 = 0
     /// Whether a receiver refused it.
