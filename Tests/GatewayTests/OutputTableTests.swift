@@ -65,7 +65,8 @@ struct OutputTableTests {
         let early = soon.advanced(byMicroseconds: -1_000_000)
         #expect(!free(&table, inUse: 5, at: early))
         #expect(!free(&table, inUse: 5, at: soon))
-        // Its Stop may still have to be sent.
+        // Now another output may have its device; its Stop may still have to be sent.
+        #expect(free(&table, inUse: 6, at: soon))
         #expect(!free(&table, inUse: 6, at: soon))
         #expect(free(&table, inUse: 6, at: late))
         // The output thread has yet to see it.

@@ -94,7 +94,8 @@ extension OutputTable {
         _ slot: Int, _ source: PortAddress, _ assignment: DeviceAssignment, _ patchbay: inout Patchbay,
         _ effects: inout GatewayEffects
     ) -> Bool {
-        let port = assignment.ports[slot]
+        // Ticks of an output before this one may still be in the queue.
+        let port = assignment.ports[slot].flatMap { isStillSentTo($0.address.description) ? nil : $0 }
         let wanted = port.map { Patchbay.Subscription(from: source, to: $0.address) }
         patchbay.unsubscribe(except: Set([wanted].compactMap(\.self)), where: { $0.sender == source }, &effects)
         var (isThere, trouble) = (false, assignment.troubles[slot])

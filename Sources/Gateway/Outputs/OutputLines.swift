@@ -5,6 +5,8 @@ internal import ClockDispatch
 extension OutputTable {
     /// How often lines are checked, in microseconds; their return is not announced.
     private static let linePeriod: Int64 = 250_000
+    /// How often it is asked whether everything of a removed output has left, in microseconds.
+    private static let settlingPeriod: Int64 = 10_000
 
     /// When lines must be checked next.
     ///
@@ -13,7 +15,9 @@ extension OutputTable {
     func nextDeadline(after now: HostTime) -> HostTime? {
         let isClockThreadAwaited = !retired.isEmpty || isSomeoneLeaving
         let hasLines = all.contains { if case .line = $0.target { $0.presence == .here } else { false } }
-        let check = isClockThreadAwaited || hasLines ? now.advanced(byMicroseconds: Self.linePeriod) : nil
+        let isSettling = all.contains { if case .leaving(_, since: nil) = $0.presence { true } else { false } }
+        let period = isSettling ? Self.settlingPeriod : Self.linePeriod
+        let check = isClockThreadAwaited || hasLines ? now.advanced(byMicroseconds: period) : nil
         return [check, watch.next].compactMap(\.self).min()
     }
 

@@ -272,7 +272,8 @@ struct OutputTable: Sendable {
                 let generation = known ?? published
                 let since = account.isInUse(generation) ? now : nil
                 all[slot].presence = .leaving(generation: generation, since: since)
-                continue
+                // Another output may have waited for the device.
+                guard since != nil else { continue }
             case .leaving(_, let since?)
             where since.microseconds(to: now) >= (mayTakeStop(slot, account) ? Self.longestStopGrace : Self.stopGrace):
                 if case .line(let descriptor) = all[slot].sink { retired.append((slot, descriptor, published + 1)) }
@@ -293,6 +294,14 @@ struct OutputTable: Sendable {
             changed = true
         }
         return changed
+    }
+
+    /// Whether a device is connected to an output that is going, and whose messages may still be in the queue.
+    func isStillSentTo(_ place: String) -> Bool {
+        all.contains { output in
+            guard case .leaving(_, since: nil) = output.presence else { return false }
+            return output.connectedTo == place
+        }
     }
 
     /// Remembers the device of an output that is going if it may play on alone.
