@@ -73,11 +73,13 @@ let package = Package(
         part("LinkSession", uses: ["BeatTime"]),
         part("LinkNetwork", uses: ["BeatTime", "RealTime", "LinkSession", "CLinux"]),
         part("MIDIClock", uses: ["BeatTime"]),
+        part("TimeCode", uses: ["BeatTime"]),
         part("GatewayStatus"),
         part("LoopGuard", uses: ["BeatTime", "MIDIClock"]),
         part("Arbiter", uses: ["BeatTime", "LinkSession", "MIDIClock", "LoopGuard", "GatewayStatus"]),
         part(
-            "ConfigurationFiles", uses: ["BeatTime", "RealTime", "Essentials", "MIDIClock", "CYAML", "CLinux"],
+            "ConfigurationFiles",
+            uses: ["BeatTime", "RealTime", "Essentials", "MIDIClock", "TimeCode", "CYAML", "CLinux"],
             plugins: ["EmbedProfiles"]),
         part(
             "ClockMeter", uses: ["BeatTime", "MIDIClock"],
@@ -86,7 +88,7 @@ let package = Package(
         part("QRCode"),
         part("SoundCalibration", uses: ["BeatTime", "MIDIClock", "OnsetDetection"]),
         part("SoundFile", uses: ["CSndFile"]),
-        part("ALSASequencer", uses: ["CALSA", "BeatTime", "RealTime", "Essentials", "MIDIClock"]),
+        part("ALSASequencer", uses: ["CALSA", "BeatTime", "RealTime", "Essentials", "MIDIClock", "TimeCode"]),
         part("AudioCapture", uses: ["CALSA", "ALSASequencer", "OnsetDetection", "RealTime"]),
         part(
             "Doctor",
@@ -94,12 +96,12 @@ let package = Package(
                 "BeatTime", "RealTime", "RealTimeKit", "Essentials", "LinkSession", "LinkNetwork", "ALSASequencer",
                 "CLinux",
             ]),
-        part("ClockDispatch", uses: ["BeatTime", "RealTime", "MIDIClock", "ALSASequencer"]),
+        part("ClockDispatch", uses: ["BeatTime", "RealTime", "MIDIClock", "TimeCode", "ALSASequencer"]),
         part(
             "Gateway",
             uses: [
                 "BeatTime", "RealTime", "Essentials", "LinkSession", "LinkNetwork", "MIDIClock", "LoopGuard",
-                "GatewayStatus", "Arbiter", "ConfigurationFiles", "ClockDispatch", "ALSASequencer", "CLinux",
+                "TimeCode", "GatewayStatus", "Arbiter", "ConfigurationFiles", "ClockDispatch", "ALSASequencer", "CLinux",
             ],
             products: [logging]),
         part(
@@ -205,12 +207,15 @@ let package = Package(
             uses: [
                 "ALSASequencer", "Arbiter", "BeatTime", "ClockDispatch", "ConfigurationFiles", "Essentials",
                 "GatewayStatus",
-                "LinkNetwork", "LinkSession", "MIDIClock", "RealTime", "Simulation",
+                "LinkNetwork", "LinkSession", "MIDIClock", "RealTime", "Simulation", "TimeCode",
             ],
             products: [logging]),
-        tests(of: "ClockDispatch", uses: ["ALSASequencer", "BeatTime", "MIDIClock", "RealTime", "Simulation"]),
+        tests(
+            of: "ClockDispatch",
+            uses: ["ALSASequencer", "BeatTime", "MIDIClock", "RealTime", "Simulation", "TimeCode"]),
         tests(of: "ClockMeter", uses: ["BeatTime", "MIDIClock", "Simulation"]),
         tests(of: "MIDIClock", uses: ["BeatTime", "Simulation"]),
+        tests(of: "TimeCode", uses: ["BeatTime"]),
         tests(
             of: "ConfigurationFiles", uses: ["BeatTime", "HostileInput", "MIDIClock", "Simulation"], exclude: ["Corpus"]
         ),

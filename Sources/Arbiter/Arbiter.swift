@@ -73,6 +73,9 @@ package struct Arbiter: Sendable {
     /// The line that ticks follow from now on.
     package var line: TickLine { map.line }
 
+    /// When the session that leads was asked to play, if it plays; nil without one.
+    package var askedToPlay: HostTime? { isLinkLeading && link.state.isPlaying ? link.state.timeForIsPlaying : nil }
+
     /// Who leads: always exactly one.
     package var mode: Mode { isLinkLeading ? .link : following == nil ? .internal : .follow }
 

@@ -48,6 +48,14 @@ struct OutputName: Hashable {
     }
 }
 
+extension OutputRequest {
+    /// Equal for two outputs that would be one: of the same kind, for the same port.
+    var key: String { address.argument + (isTimeCode ? "=time code" : "") }
+
+    /// What it is called if it is given no name; nil if that is not known before its device is there.
+    var ownName: String? { address.ownName.map { $0 + (isTimeCode ? OutputRequest.timeCodeSuffix : "") } }
+}
+
 extension OutputAddress {
     /// Refuses a name for an output that has one, and the name of the port `Clock`.
     func requireNameable(_ name: String, hasClockPort: Bool) throws(BadArgument) {

@@ -197,7 +197,9 @@ struct Run: AsyncParsableCommand {
             }
         }
         let outputs = output.map(\.address.argument)
-        for (index, name) in outputs.enumerated() where outputs[..<index].contains(name) {
+        // A port may have an output of time code beside one of a clock; which profile is which is known later.
+        for (index, name) in outputs.enumerated()
+        where output[..<index].contains(where: { $0.address.argument == name && $0.profile == output[index].profile }) {
             throw ValidationError("--output \(name) is given twice")
         }
         for (index, name) in name.enumerated() {

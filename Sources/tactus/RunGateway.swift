@@ -131,6 +131,13 @@ extension Run {
                 throw Failure(.badFile, "--output: \(error)")
             }
         }
+        var keys: Set<String> = []
+        for output in output {
+            let profile = output.profile.flatMap { try? setup.library.profile(id: $0) }
+            guard keys.insert(OutputRequest(output.address, profile: profile).key).inserted else {
+                throw Failure(.usage, "--output \(output.address.argument) is given twice")
+            }
+        }
         return setup
     }
 

@@ -189,9 +189,11 @@ private struct ConfigurationReader {
 
     /// An output of the command line; its profile was checked before.
     mutating func output(_ argument: OutputArgument, named names: [OutputName]) -> OutputRequest? {
-        OutputRequest(
-            argument.address, name: names.first { $0.address.argument == argument.address.argument }?.name,
-            profile: argument.profile.flatMap { try? library.profile(id: $0) })
+        var request = OutputRequest(
+            argument.address, profile: argument.profile.flatMap { try? library.profile(id: $0) })
+        let name = names.first { $0.address.argument == argument.address.argument }?.name
+        request.name = name.map { $0 + (request.isTimeCode ? OutputRequest.timeCodeSuffix : "") }
+        return request
     }
 
     mutating func output(_ output: ConfigurationFile.Output) -> OutputRequest? {
@@ -200,10 +202,13 @@ private struct ConfigurationReader {
         do throws(BadArgument) {
             let address = try OutputAddress(argument: Self.port(output.port))
             if hasClockPort { try address.requireNotClock() }
-            if !ports.insert(address.argument).inserted {
+            let wanted = OutputRequest(
+                address, name: output.name?.value, profile: output.profile.flatMap { try? library.profile(id: $0.value) },
+                overrides: output.overrides)
+            if !ports.insert(wanted.key).inserted {
                 throw BadArgument("another output has this port already; delete one of them")
             }
-            request = OutputRequest(address, name: output.name?.value, overrides: output.overrides)
+            request = wanted
         } catch {
             mistakes.append(output.port.mistake("'\(output.port.value)': \(error)"))
         }
@@ -216,12 +221,12 @@ private struct ConfigurationReader {
             } catch {
                 mistakes.append(name.mistake("'\(name.value)': \(error)"))
             }
-        } else if let name = request?.address.ownName, !names.insert(name.lowercased()).inserted {
+        } else if let name = request?.ownName, !names.insert(name.lowercased()).inserted {
             mistakes.append(output.port.mistake("'\(name)': another output has this name already; add a 'name'"))
         }
         if let profile = output.profile {
             do throws(UnknownProfile) {
-                request?.profile = try library.profile(id: profile.value)
+                _ = try library.profile(id: profile.value)
             } catch {
                 mistakes.append(profile.mistake(error.description))
             }

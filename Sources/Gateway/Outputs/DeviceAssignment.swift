@@ -35,7 +35,7 @@ struct DeviceAssignment {
             case .none: break
             }
         }
-        let driven = Set(self.ports.values.map(\.address.client))
+        let driven = Set(self.ports.filter { outputs[$0.key].isClock }.values.map(\.address.client))
         var recognised = connectsRecognised ? Self.clockPorts(among: ports, library) : []
         recognised.removeAll { driven.contains($0.address.client) }
         assign(recognised, to: outputs)

@@ -3,6 +3,7 @@ internal import BeatTime
 internal import ClockDispatch
 internal import ConfigurationFiles
 internal import MIDIClock
+internal import TimeCode
 
 /// One output as the gateway thread knows it.
 struct Output: Sendable {
@@ -32,6 +33,8 @@ struct Output: Sendable {
     private var shift = 0.0
     /// The settings for the output thread; their offset is the sum of ``offset`` and ``shift``.
     private(set) var settings = OutputSettings()
+    /// The time code with which a song begins, if it sends that; nil if it sends a clock.
+    private(set) var timeCode: TimeCode?
     var sink = Sink.away
     /// The last realignment asked for.
     var realigning = OutputBoard.Realigning()
@@ -134,6 +137,9 @@ struct Output: Sendable {
     /// Whether it was made automatically for a recognized device.
     var isAutomatic: Bool { if case .device = target { true } else { false } }
 
+    /// Whether it sends a clock, not time code.
+    var isClock: Bool { timeCode == nil }
+
     /// Whether it is no longer wanted and its slot is not free yet.
     var isLeaving: Bool { presence != .here && presence != .gone }
 
@@ -157,10 +163,11 @@ struct Output: Sendable {
     mutating func settle() {
         let profile = profile ?? Profile(id: "", name: "")
         do {
-            settings = try profile.applying(request.overrides).settings
+            let whole = try profile.applying(request.overrides)
+            (settings, timeCode) = (whole.settings, whole.timeCode)
             mistakes = nil
         } catch {
-            (settings, mistakes) = (profile.settings, error.description)
+            (settings, timeCode, mistakes) = (profile.settings, profile.timeCode, error.description)
         }
         if settings.tempos == .all { settings.tempos = request.tempos }
         configuredOffset = Double(settings.offset) / 1_000
@@ -255,7 +262,7 @@ struct Output: Sendable {
     ///   - device: the raw device that is read, if any.
     /// - Returns: true if it is; false for an output without a device of its own.
     func isDriving(_ leader: ClockSource?, device: String?) -> Bool {
-        hasOneDevice && connectedTo != nil && isSameMachine(leader, device)
+        isClock && hasOneDevice && connectedTo != nil && isSameMachine(leader, device)
     }
 
     /// Notes whether its device leads; when it no longer does, it joins like a newly connected device.
@@ -297,7 +304,7 @@ struct Output: Sendable {
         guard connectedTo != nil else { return .notConnected(name) }
         guard isPlaying else { return .notPlaying(nil) }
         guard isEnabled, !isLeader else { return .notPlaying(name) }
-        return settings.canBePlaced ? nil : .notPlaceable(name)
+        return isClock && settings.canBePlaced ? nil : .notPlaceable(name)
     }
 
     /// Sends nothing, until ``release()``, to a device that a crashed run left playing.

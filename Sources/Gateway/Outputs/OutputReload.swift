@@ -17,9 +17,7 @@ extension OutputTable {
                 var request = all[slot].request
                 configuration.fit(&request)
                 settle(slot, request)
-            } else if let request = configuration.requests.first(where: {
-                Output.Target($0.address) == all[slot].target
-            }) {
+            } else if let request = configuration.requests.first(where: { all[slot].isFor($0) }) {
                 settle(slot, request)
             } else {
                 remove(slot)
@@ -32,7 +30,7 @@ extension OutputTable {
     private mutating func adoptRecognised(among devices: [PortDescription]) {
         for request in configuration.requests {
             let target = Output.Target(request.address)
-            guard !hasOutput(for: target),
+            guard !request.isTimeCode, !hasOutput(for: request),
                 case .found(let port) = DeviceAssignment.find(target, among: devices, configuration.library)
             else { continue }
             let slot = all.firstIndex {
@@ -42,8 +40,8 @@ extension OutputTable {
         }
     }
 
-    private func hasOutput(for target: Output.Target) -> Bool {
-        all.contains { $0.target == target && $0.presence == .here }
+    private func hasOutput(for request: OutputRequest) -> Bool {
+        all.contains { $0.isFor(request) && $0.presence == .here }
     }
 
     private mutating func settle(_ slot: Int, _ request: OutputRequest) {
@@ -65,10 +63,18 @@ extension OutputTable {
         var isNew = false
         for request in configuration.requests {
             let target = Output.Target(request.address)
-            guard !hasOutput(for: target) else { continue }
-            if add(target, name: request.name ?? target.name, request) { isNew = true } else { withoutSlot.named += 1 }
+            guard !hasOutput(for: request) else { continue }
+            let name = request.name ?? target.name + (request.isTimeCode ? OutputRequest.timeCodeSuffix : "")
+            if add(target, name: name, request) { isNew = true } else { withoutSlot.named += 1 }
         }
         return isNew
+    }
+}
+
+extension Output {
+    /// Whether it is the output that the user asks for: of the same kind, for the same device.
+    fileprivate func isFor(_ request: OutputRequest) -> Bool {
+        target == Target(request.address) && isClock != request.isTimeCode
     }
 }
 

@@ -12,6 +12,13 @@ package struct OutputRequest: Hashable, Sendable {
     package var overrides: ProfileOverrides
     /// Tempos for a device whose profile does not say.
     var tempos = TempoRange.all
+
+    /// Whether it sends time code instead of a clock; a port may have an output of each.
+    package var isTimeCode: Bool { (try? (profile ?? Profile(id: "", name: "")).applying(overrides))?.timeCode != nil }
+
+    /// What is added to a port's name for its output of time code.
+    package static let timeCodeSuffix = " time code"
+
     package init(
         _ address: OutputAddress, name: String? = nil, profile: Profile? = nil,
         overrides: ProfileOverrides = ProfileOverrides()

@@ -91,7 +91,18 @@ struct OutputTable: Sendable {
                     output: output.id)
             }
         }
-        return contradictions + profileWarnings + doubledClocks.map(\.warning) + (withoutSlot == (0, 0) ? [] : [full])
+        let shared = all.filter { $0.presence == .here && !$0.isClock }.compactMap { output in
+            output.connectedTo.flatMap { place in
+                all.first { $0.presence == .here && $0.isClock && $0.connectedTo == place }
+            }.map { clock in
+                Status.Warning(
+                    code: "time-code-beside-clock",
+                    message: "\(output.name) and \(clock.name) share a port; on a DIN cable each piece of time code "
+                        + "takes 0.6 ms, a whole time 3.2 ms, and delays the clock by that",
+                    fix: "give time code a port of its own, unless this one leads to no DIN cable", output: output.id)
+            }
+        }
+        return contradictions + profileWarnings + shared + doubledClocks.map(\.warning) + (withoutSlot == (0, 0) ? [] : [full])
     }
 
     /// Mutes the output whose device leads, and unmutes the others.
@@ -314,6 +325,7 @@ struct OutputTable: Sendable {
 
     /// Prepares an output for its device, which may play on from the output that had it before.
     mutating func takeOver(_ slot: Int, _ place: String) {
+        guard all[slot].isClock else { return }
         let isLeft = all.contains { $0.isLeaving && $0.lastPlace == place }
         if unstopped.remove(place) != nil || isLeft || mayHaveLeftPlaying(slot) { all[slot].expectPlaying() }
     }
@@ -335,8 +347,10 @@ struct OutputTable: Sendable {
         return account.mayPlay(slot) && all[slot].boardSink.hasReceiver
     }
 
-    /// Whether a device is connected to an output that stays.
-    private func isDriven(_ place: String) -> Bool { all.contains { $0.presence == .here && $0.connectedTo == place } }
+    /// Whether a device gets the clock of an output that stays.
+    private func isDriven(_ place: String) -> Bool {
+        all.contains { $0.presence == .here && $0.isClock && $0.connectedTo == place }
+    }
 
     /// How long a Stop may take on its way once the output thread has the board without the output, in microseconds.
     private static let stopGrace: Int64 = 200_000

@@ -1,0 +1,84 @@
+import ALSASequencer
+import BeatTime
+import ConfigurationFiles
+import LinkSession
+import MIDIClock
+import Simulation
+import Testing
+import TimeCode
+
+@testable import Arbiter
+@testable import ClockDispatch
+@testable import Gateway
+
+/// What a lighting desk hears of time code, beside a drum machine; in virtual time.
+@Suite
+struct TimeCodeSceneTests {
+    /// A gateway with a drum machine, and a desk that gets 25 frames a second from 01:00:00:00 on.
+    private func addGateway(to world: inout GatewayWorld, tempo: Double = 120) throws -> Int {
+        var configuration = GatewayConfiguration()
+        configuration.tempo = Tempo(beatsPerMinute: tempo)
+        configuration.live.outputs.library = try .of([
+            "drums": "match: [TR-8S]", "lights": "time-code: { rate: 25, start: 01:00:00:00 }",
+        ])
+        let profile = try configuration.live.outputs.library.profile(id: "lights")
+        configuration.live.outputs.outputs = [OutputRequest(.name("Desk"), profile: profile)]
+        let node = world.addGateway(configuration)
+        world.nodes[node].sequencer.plug(.device(24, "TR-8S", "TR-8S MIDI 1", card: 1))
+        world.nodes[node].sequencer.plug(.device(28, "Desk", "Desk MIDI 1", card: 2))
+        return node
+    }
+
+    /// The pieces with number 0, with their times in the world and in the code, in seconds.
+    private func times(_ world: GatewayWorld, _ node: Int) -> [(world: Double, code: Double)] {
+        world.nodes[node].timeCode.compactMap { message, time in
+            guard case .quarterFrame(0, let code) = message else { return nil }
+            return (seconds(time, world, node), Double(code.frame) / 25 - 3_600)
+        }
+    }
+
+    private func seconds(_ time: HostTime, _ world: GatewayWorld, _ node: Int) -> Double {
+        Double(world.nodes[node].clock.worldTime(of: time).microseconds) / 1e6
+    }
+
+    private func fullFrames(_ world: GatewayWorld, _ node: Int) -> [String] {
+        world.nodes[node].timeCode.compactMap { if case .fullFrame(let code) = $0.message { "\(code)" } else { nil } }
+    }
+
+    @Test(arguments: Seeds.standing(1...5))
+    func `it counts real seconds from the first step of the song, whatever the tempo`(seed: UInt64) throws {
+        var world = GatewayWorld("time code", seed: seed)
+        let ours = try addGateway(to: &world, tempo: 97.3)
+        world.at(2) { $0.command(.setPlaying(true), at: ours) }
+        for (time, tempo) in [(5.0, 180.0), (9, 61.7), (12.3, 140)] {
+            world.at(time) { $0.command(.setTempo(Tempo(beatsPerMinute: tempo)), at: ours) }
+        }
+        world.at(20) { $0.command(.setPlaying(false), at: ours) }
+        try world.run(until: 22)
+        let start = try #require(world.machine(of: ours).events.first { $0.message == .start }).at
+        let began = seconds(HostTime(microseconds: start), world, ours)
+        let times = times(world, ours)
+        #expect((220...225).contains(times.count))
+        for (at, code) in times { #expect(abs(at - began - code) < 0.003, "\(code) s at \(at - began) s") }
+        let full = fullFrames(world, ours)
+        #expect(full.count == 2 && full.first == "01:00:00:00")
+        #expect(full.last?.hasPrefix("01:00:17:2") == true || full.last?.hasPrefix("01:00:18:0") == true, "\(full)")
+    }
+
+    @Test(arguments: Seeds.standing(1...5))
+    func `who joins a playing session counts since it was asked to play`(seed: UInt64) throws {
+        var world = GatewayWorld("time code, joining", seed: seed)
+        let peer = try world.addNode(tempo: 60)
+        let ours = try addGateway(to: &world)
+        for node in [peer, ours] { world.setStartStopSync(true, at: node) }
+        world.setLink(true, at: peer)
+        world.at(2) { $0.command(.setPlaying(true), at: peer) }
+        world.at(12) { $0.command(.setTempo(Tempo(beatsPerMinute: 140)), at: peer) }
+        world.at(20) { $0.setLink(true, at: ours) }
+        try world.run(until: 30)
+        let last = try #require(times(world, ours).last)
+        #expect(last.world > 29.9)
+        // A bar at 140 BPM lasts 1.7 s, and its beginning is not announced.
+        #expect((-0.01...1.8).contains(last.world - 2 - last.code), "\(last)")
+    }
+}
