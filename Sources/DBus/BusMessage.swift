@@ -39,8 +39,9 @@ package struct BusMessage: Hashable, Sendable {
     package var member: String?
     /// What failed, such as `org.freedesktop.DBus.Error.ServiceUnknown`.
     package var errorName: String?
-    /// The arguments; when read, those before the first of a type that is not a ``BusValue``. A variant, such as a
-    /// property, is read as the value in it.
+    /// The arguments; when read, those before the first of a type that is not a ``BusValue``.
+    ///
+    /// A variant, such as a property, is read as the value in it.
     package var body: [BusValue] = []
     /// Whether the bus may start the destination for this; not read.
     package var startsService = false
