@@ -60,6 +60,7 @@ let package = Package(
         // No pkgConfig: it would be linked. SoundFile loads it when a recording is read.
         .systemLibrary(name: "CSndFile", providers: [.apt(["libsndfile1-dev"])]),
         .target(name: "CLinux"),
+        .target(name: "CSystemd"),
         // By itself, so that a new commit has little compiled anew.
         .target(name: "CCommit", cSettings: commit.map { [.define("COMMIT", to: String($0))] } ?? []),
         .plugin(name: "EmbedProfiles", capability: .buildTool(), path: "Packaging/EmbedProfiles"),
@@ -111,8 +112,8 @@ let package = Package(
                 "OnsetDetection", "RealTime", "SoundCalibration",
             ]),
         part("OpenSoundControl", uses: ["CLO"]),
-        part("DBus", uses: ["Essentials", "RealTime"]),
-        part("RealTimeKit", uses: ["DBus", "Essentials", "RealTime"]),
+        part("DBus", uses: ["CSystemd", "RealTime"]),
+        part("RealTimeKit", uses: ["DBus", "RealTime"]),
         part(
             "PlainHTTP",
             products: [
@@ -224,7 +225,6 @@ let package = Package(
         tests(
             of: "Arbiter", uses: ["BeatTime", "GatewayStatus", "LinkSession", "MIDIClock", "Simulation"]),
         tests(of: "OpenSoundControl", uses: ["Simulation"]),
-        tests(of: "DBus"),
         tests(of: "RealTimeKit", uses: ["DBus"]),
         tests(
             of: "PlainHTTP",
