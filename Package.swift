@@ -154,7 +154,7 @@ let package = Package(
             name: "tactus",
             dependencies: [
                 "Gateway", "GatewayStatus", "ClockDispatch", "ControlServer", "ClockMeter", "ConfigurationFiles",
-                "DBus", "Doctor", "MIDIClock", "ALSASequencer", "AudioCapture", "Listening", "OnsetDetection",
+                "DBus", "Doctor", "MIDIClock", "TimeCode", "ALSASequencer", "AudioCapture", "Listening", "OnsetDetection",
                 "SoundCalibration", "SoundFile", "PlainHTTP", "QRCode", "Essentials", "RealTime", "RealTimeKit",
                 "BeatTime",
                 "CCommit", "CLinux",

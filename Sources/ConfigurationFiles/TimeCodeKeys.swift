@@ -39,7 +39,9 @@ extension Profile {
     func timeCodeMistakes(in section: YAMLNode?) -> [Mistake] {
         guard let section, let place = section.place(of: "start") ?? section.place(of: "rate") else { return [] }
         guard timeCodeSection.rate != nil else {
-            return [Mistake(place, "'start' needs a 'rate' beside it: 24, 25, 30 or 30drop")]
+            // A rate that is wrong has been told already.
+            return section.place(of: "rate") != nil
+                ? [] : [Mistake(place, "'start' needs a 'rate' beside it: 24, 25, 30 or 30drop")]
         }
         guard match.isEmpty else {
             return [Mistake(place, "'time-code' cannot be combined with 'match'; each output is given it by name")]
