@@ -97,7 +97,7 @@ package struct SequencerSender: ~Copyable {
     /// - Returns: whether all of them have taken it.
     package func send(_ time: TimeCode, from port: UInt8) -> Bool {
         let (word, count) = TimeCodeMessage.fullFrame(time).wire
-        return calsa_write_bytes(descriptor, port, UInt64(truncatingIfNeeded: word), UInt64(word >> 64), count) > 0
+        return withUnsafeBytes(of: word.littleEndian) { calsa_write_bytes(descriptor, port, $0.baseAddress, count) > 0 }
     }
 
     private mutating func fill(_ message: ClockMessage, from port: UInt8) -> UnsafeMutablePointer<snd_seq_event_t> {

@@ -23,6 +23,8 @@ package struct Arbiter: Sendable {
     private var isHolding = false
     /// Whether the song plays, and where it begins.
     package internal(set) var transport: PlannedTransport
+    /// How often the beats of a playing song were moved to another grid, while the song went on.
+    package private(set) var relocations: UInt32 = 0
     var link: LinkView
     /// The machines whose clocks are received.
     var leaders = ClockLeaders()
@@ -72,9 +74,6 @@ package struct Arbiter: Sendable {
 
     /// The line that ticks follow from now on.
     package var line: TickLine { map.line }
-
-    /// When the session that leads was asked to play, if it plays; nil without one.
-    package var askedToPlay: HostTime? { isLinkLeading && link.state.isPlaying ? link.state.timeForIsPlaying : nil }
 
     /// Who leads: always exactly one.
     package var mode: Mode { isLinkLeading ? .link : following == nil ? .internal : .follow }
@@ -295,6 +294,7 @@ package struct Arbiter: Sendable {
     /// plays, it moves back to the bar that has begun.
     private mutating func relocate(from old: TickLine, isNewGrid: Bool, at now: HostTime) {
         let bar = transport.ticksPerBar
+        relocations &+= 1
         if isNewGrid, !line.isSameGrid(as: old) {
             let distance = transport.startTick - line.tickOrigin
             transport.startTick = line.tickOrigin + (distance + bar / 2).flooredToMultiple(of: bar)

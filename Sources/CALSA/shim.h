@@ -44,22 +44,21 @@ static inline void calsa_control_queue(snd_seq_event_t *event, int queue, snd_se
     snd_seq_ev_set_direct(event);
     snd_seq_ev_set_queue_control(event, type, queue, 0);
 }
-/// Writes a message of up to 16 bytes, lowest first in two words, to all subscribers of a port at once.
+/// Writes a message of up to 16 bytes to all subscribers of a port at once.
 ///
 /// The kernel wants such bytes right behind their event.
-static inline ssize_t calsa_write_bytes(
-    int descriptor, unsigned char port, unsigned long long low, unsigned long long high, long count) {
+static inline ssize_t calsa_write_bytes(int descriptor, unsigned char port, const void *bytes, size_t count) {
     unsigned char buffer[sizeof(snd_seq_event_t) + 16];
     snd_seq_event_t event;
+    if (count > 16) return -1;
     snd_seq_ev_clear(&event);
     snd_seq_ev_set_direct(&event);
     snd_seq_ev_set_source(&event, port);
     snd_seq_ev_set_subs(&event);
     snd_seq_ev_set_sysex(&event, (unsigned)count, NULL);
     memcpy(buffer, &event, sizeof event);
-    for (long index = 0; index < 16; index++)
-        buffer[sizeof event + index] = (unsigned char)((index < 8 ? low : high) >> (8 * (index % 8)));
-    return write(descriptor, buffer, sizeof event + (size_t)count);
+    memcpy(buffer + sizeof event, bytes, count);
+    return write(descriptor, buffer, sizeof event + count);
 }
 
 #endif

@@ -28,7 +28,7 @@ enum Stream: BitwiseCopyable {
     func isOne(of kind: StreamKind) -> Bool {
         switch (self, kind) {
         case (.clock, .clock), (.timeCode, .timeCode): true
-        default: false
+        case (.clock, _), (.timeCode, _): false
         }
     }
 
@@ -53,7 +53,7 @@ enum Stream: BitwiseCopyable {
         case (.timeCode(var stream), .timeCode(let event)):
             stream.sent(event)
             self = .timeCode(stream)
-        default: break
+        case (.clock, _), (.timeCode, _): break
         }
     }
 

@@ -44,7 +44,8 @@ extension Profile {
                 ? [] : [Mistake(place, "'start' needs a 'rate' beside it: 24, 25, 30 or 30drop")]
         }
         guard match.isEmpty else {
-            return [Mistake(place, "'time-code' cannot be combined with 'match'; each output is given it by name")]
+            let advice = "'time-code' cannot be combined with a profile that recognises machines by 'match'"
+            return [Mistake(place, "\(advice); 'profile: mtc-25' is one without")]
         }
         guard timeCode == nil else { return [] }
         return [

@@ -39,7 +39,7 @@ package struct TimeCode: Hashable, Sendable, BitwiseCopyable {
             return (quarters * length * 2 + parts).floorDivided(by: 2 * parts)
         }
 
-        /// How many quarters of a frame have begun after so many microseconds, the present one included.
+        /// How many whole quarters of a frame have passed after so many microseconds.
         package func quarters(inMicroseconds microseconds: Int64) -> Int64 {
             let (length, parts): (Int64, Int64) = self == .thirtyDrop ? (25_025, 3) : (250_000, numbers)
             return (microseconds * parts).floorDivided(by: length)

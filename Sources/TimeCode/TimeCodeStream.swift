@@ -16,9 +16,9 @@ package struct TimeCodePlan: Hashable, Sendable, BitwiseCopyable {
 
 /// Decides, for one output, which message of MIDI time code to send next and when.
 ///
-/// Time runs in real seconds from the beginning of the song, whatever its tempo. A full frame says where it begins, stops or
-/// goes on after a break; between them eight quarter frames after the other say the time of an even frame, which begins with
-/// the first of them.
+/// Time runs in real seconds from the beginning of the song, whatever its tempo. A full frame is sent before it begins, when
+/// it stops, and before it goes on after a break. In between, each eight quarter frames say the time of an even frame, which
+/// begins with the first of them.
 ///
 /// Owned by the output thread: a plain value of fixed size that allocates nothing.
 package struct TimeCodeStream: Hashable, Sendable, BitwiseCopyable {
@@ -58,10 +58,11 @@ package struct TimeCodeStream: Hashable, Sendable, BitwiseCopyable {
             let frames = start.rate.quarters(inMicroseconds: max(0, origin.microseconds(to: now))) / 4
             return Event(message: .fullFrame(TimeCode(start.rate, frame: start.frame + frames)), due: now)
         }
-        if origin != begin || start != plan.start {
-            // Only a beginning that is still ahead may move without being told.
-            isLocating = isLocating || start != plan.start || origin.map { $0 <= now } ?? true || begin <= now
-            (origin, start) = (begin, plan.start)
+        if let origin, start == plan.start, isSmall(origin.microseconds(to: begin)) || quarter == 0 && begin > now {
+            // A step that is too small to be told, or of a beginning that is still ahead.
+            self.origin = begin
+        } else {
+            (origin, start, isLocating) = (begin, plan.start, true)
             locate(at: now)
         }
         if due(quarter) < now.advanced(byMicroseconds: -start.rate.microseconds(ofQuarters: 4)) {
@@ -80,6 +81,9 @@ package struct TimeCodeStream: Hashable, Sendable, BitwiseCopyable {
         isLocating = false
         if isStopped { origin = nil }
     }
+
+    /// Whether a step, in microseconds, is shorter than a quarter of a frame.
+    private func isSmall(_ step: Int64) -> Bool { abs(step) < start.rate.microseconds(ofQuarters: 1) }
 
     /// The first frame from the beginning on whose number is even: pieces begin with one.
     private var firstFrame: Int64 { start.frame & 1 }

@@ -43,7 +43,7 @@ struct TimeCodeOutputTests {
         for (number, piece) in pieces.enumerated() {
             let time = TimeCode(.twentyFive, frame: 90_000 + Int64(number / 8) * 2)
             #expect(piece.message == .quarterFrame(piece: UInt8(number % 8), of: time))
-            // 40 frames a second make 10 ms for each piece.
+            // 25 frames a second make 10 ms for each piece.
             let lateness = piece.time - 1_500_000_000 - Int64(number) * 10_000_000
             #expect((-82_000...120_000).contains(lateness), "piece \(number) is \(lateness) ns late")
         }

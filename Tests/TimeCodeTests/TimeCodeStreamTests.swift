@@ -120,6 +120,19 @@ struct TimeCodeStreamTests {
     }
 
     @Test
+    func `a nudge moves the pieces, and interrupts nothing`() throws {
+        let start = try start(.twentyFive)
+        var output = Output()
+        for nudges in 0..<10 {
+            let plan = TimeCodePlan(begin: at(6), start: start, offset: Int64(nudges) * 500)
+            output.run(plan, until: at(7 + Double(nudges)))
+        }
+        #expect(output.receiver.fullFrames.count == 1 && output.receiver.faults.isEmpty)
+        let last = try #require(output.receiver.times.last)
+        #expect(last.began == at(15.9245) || last.began == at(15.8445), "\(last)")
+    }
+
+    @Test
     func `after a stall longer than a frame a full frame says where it goes on; a short one loses nothing`() throws {
         let start = try start(.twentyFive)
         let plan = TimeCodePlan(begin: at(6), start: start)

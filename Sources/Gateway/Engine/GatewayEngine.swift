@@ -228,7 +228,7 @@ struct GatewayEngine: Sendable {
         outputs.setLeader(arbiter.leader, device: inputs.clockIn?.device?.name)
         board.map = arbiter.map
         board.transport = arbiter.transport
-        songBegin.follow(arbiter.transport, on: arbiter.map, asked: arbiter.askedToPlay, at: now)
+        songBegin.follow(arbiter.transport, relocations: arbiter.relocations, on: arbiter.map, at: now)
         board.songBegin = songBegin.time
         board.take(outputs.all, folding: arbiter.folding, probing: arbiter.probing)
         board.generation += 1

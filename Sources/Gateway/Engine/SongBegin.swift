@@ -6,32 +6,23 @@ struct SongBegin: Hashable, Sendable {
     private(set) var time = HostTime(microseconds: 0)
     /// The tick of its beginning; nil while nothing plays.
     private var startTick: Int64?
-
-    /// A song whose beginning is no longer ago than this, in microseconds, has just been started.
-    private static let recent: Int64 = 1_000_000
+    private var relocations: UInt32 = 0
 
     /// Takes the newest transport.
     ///
-    /// A song that plays goes on counting, wherever its beats are moved. One that is only joined now began when its session
-    /// was asked to play, or at the bar after that.
+    /// A song that goes on with its beats at other places, as when another session is joined, keeps its time. One that is
+    /// continued from a place began so long ago as that takes at the present tempo.
     ///
     /// - Parameters:
     ///   - transport: of the board.
+    ///   - relocations: how often playing songs have been moved so.
     ///   - map: of the board.
-    ///   - asked: when the session was asked to play; nil without one.
     ///   - now: the present time.
-    mutating func follow(_ transport: PlannedTransport, on map: TempoMap, asked: HostTime?, at now: HostTime) {
+    mutating func follow(_ transport: PlannedTransport, relocations: UInt32, on map: TempoMap, at now: HostTime) {
+        defer { self.relocations = relocations }
         guard transport.isPlaying else { return startTick = nil }
-        let wasPlaying = startTick != nil
-        let isMoved = startTick != transport.startTick
+        let isSame = startTick == transport.startTick || startTick != nil && relocations != self.relocations
         startTick = transport.startTick
-        let planned = map.time(ofTick: transport.startTick)
-        let isPending = wasPlaying && time > now
-        if isPending || isMoved && planned.microseconds(to: now) <= Self.recent {
-            time = planned
-        } else if !wasPlaying {
-            let bar = map.line.tickLength * transport.ticksPerBar
-            time = asked.map { (0...bar).contains($0.microseconds(to: planned)) ? planned : $0 } ?? planned
-        }
+        if !isSame || time > now { time = map.line.time(ofTick: transport.startTick) }
     }
 }

@@ -10,7 +10,7 @@ struct Output: Sendable {
     /// A slug, unique among the outputs.
     let id: String
     let name: String
-    private(set) var target: Target
+    private(set) var destination: Destination
     /// Counts the outputs that have used this slot.
     let occupant: UInt32
     /// The port of our output client for it, which may not exist yet; nil if it has none.
@@ -66,17 +66,6 @@ struct Output: Sendable {
     private(set) var isStuck = false
     var presence = Presence.here
 
-    enum Target: Hashable, Sendable {
-        /// All devices and programs that subscribe to a port with this name.
-        case subscribers(String)
-        /// A port that the user named.
-        case named(String)
-        case numbered(PortAddress)
-        case line(path: String, bitsPerSecond: Int)
-        /// A device that a profile has recognized.
-        case device(Device)
-    }
-
     enum Presence: Hashable, Sendable {
         case here
         /// No longer wanted; its device is being stopped.
@@ -91,18 +80,18 @@ struct Output: Sendable {
     }
 
     init(
-        name: String, target: Target, request: OutputRequest, source: PortAddress?, takenIDs: [String],
+        name: String, destination: Destination, request: OutputRequest, source: PortAddress?, takenIDs: [String],
         occupant: UInt32 = 1
     ) {
         id = Self.slug(of: name, avoiding: takenIDs)
         self.name = name
-        self.target = target
+        self.destination = destination
         self.request = request
         self.source = source
         self.occupant = occupant
         profile = request.profile
         if source == nil {
-            if case .line = target {} else { sink = .discard }
+            if !destination.isRaw { sink = .discard }
         }
         settle()
     }
@@ -126,19 +115,19 @@ struct Output: Sendable {
 
     /// Whether this output is meant for exactly one device.
     var hasOneDevice: Bool {
-        switch target {
-        case .named, .numbered, .device: true
-        case .subscribers, .line: false
+        switch destination {
+        case .name, .number, .device: true
+        case .virtual, .raw: false
         }
     }
 
-    var takesSubscribers: Bool { if case .subscribers = target { true } else { false } }
+    var takesSubscribers: Bool { if case .virtual = destination { true } else { false } }
 
     /// Whether it was made automatically for a recognized device.
-    var isAutomatic: Bool { if case .device = target { true } else { false } }
+    var isAutomatic: Bool { if case .device = destination { true } else { false } }
 
     /// Whether it sends a clock, not time code.
-    var isClock: Bool { timeCode == nil }
+    var isClock: Bool { !request.isTimeCode }
 
     /// Whether it is no longer wanted and its slot is not free yet.
     var isLeaving: Bool { presence != .here && presence != .gone }
@@ -196,11 +185,11 @@ struct Output: Sendable {
     }
 
     /// Makes it an output that the user named.
-    mutating func name(_ target: Target) { self.target = target }
+    mutating func name(_ destination: Destination) { self.destination = destination }
 
     /// The port of its device and the profile that the user chose for it, if both are known.
     var namedProfile: (port: PortAddress, profile: Profile)? {
-        guard connectedTo != nil, let port, let profile = request.profile else { return nil }
+        guard isClock, connectedTo != nil, let port, let profile = request.profile else { return nil }
         return (port.address, profile)
     }
 
@@ -210,8 +199,8 @@ struct Output: Sendable {
     mutating func recognise(_ port: PortDescription, _ profile: Profile?) {
         self.port = port
         isRecognised = profile != nil
-        if isAutomatic { target = .device(Device(port)) }
-        guard request.profile == nil, profile != self.profile else { return }
+        if isAutomatic { destination = .device(Device(port)) }
+        guard request.profile == nil, isClock, profile != self.profile else { return }
         self.profile = profile
         settle()
     }
@@ -349,24 +338,5 @@ struct Output: Sendable {
         self.buffer = buffer
         if wasStuck, !isStuck { connections &+= 1 }
         return isStuck != wasStuck
-    }
-}
-
-/// Identifies a device by its names, and by its place among equal ones.
-struct Device: Hashable, Sendable {
-    var clientName: String
-    var portName: String
-    /// Where its card is plugged in; nil for a program.
-    var place: String?
-
-    init(_ port: PortDescription) {
-        clientName = port.clientName
-        portName = port.portName
-        place = port.card?.place
-    }
-
-    /// Whether a port may be this device, perhaps plugged in elsewhere.
-    func isNamed(like port: PortDescription) -> Bool {
-        clientName == port.clientName && portName == port.portName
     }
 }

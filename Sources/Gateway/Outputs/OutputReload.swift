@@ -29,14 +29,13 @@ extension OutputTable {
     /// Turns automatic outputs that the user now names into named ones, without interrupting them.
     private mutating func adoptRecognised(among devices: [PortDescription]) {
         for request in configuration.requests {
-            let target = Output.Target(request.address)
             guard !request.isTimeCode, !hasOutput(for: request),
-                case .found(let port) = DeviceAssignment.find(target, among: devices, configuration.library)
+                case .found(let port) = DeviceAssignment.find(request.destination, among: devices, configuration.library)
             else { continue }
             let slot = all.firstIndex {
                 $0.isAutomatic && $0.presence == .here && $0.connectedTo == port.address.description
             }
-            if let slot { all[slot].name(target) }
+            if let slot { all[slot].name(request.destination) }
         }
     }
 
@@ -62,10 +61,9 @@ extension OutputTable {
         withoutSlot = (0, 0)
         var isNew = false
         for request in configuration.requests {
-            let target = Output.Target(request.address)
             guard !hasOutput(for: request) else { continue }
-            let name = request.name ?? target.name + (request.isTimeCode ? OutputRequest.timeCodeSuffix : "")
-            if add(target, name: name, request) { isNew = true } else { withoutSlot.named += 1 }
+            let name = request.name ?? request.usualName
+            if add(request.destination, name: name, request) { isNew = true } else { withoutSlot.named += 1 }
         }
         return isNew
     }
@@ -74,27 +72,6 @@ extension OutputTable {
 extension Output {
     /// Whether it is the output that the user asks for: of the same kind, for the same device.
     fileprivate func isFor(_ request: OutputRequest) -> Bool {
-        target == Target(request.address) && isClock != request.isTimeCode
-    }
-}
-
-extension Output.Target {
-    init(_ address: OutputAddress) {
-        switch address {
-        case .name(let name): self = .named(name)
-        case .numeric(let client, let port): self = .numbered(PortAddress(client: client, port: port))
-        case .virtual(let name): self = .subscribers(name)
-        case .raw(let path, let speed): self = .line(path: path, bitsPerSecond: speed)
-        }
-    }
-
-    /// The output's name.
-    fileprivate var name: String {
-        switch self {
-        case .subscribers(let name), .named(let name): name
-        case .numbered(let address): address.description
-        case .line(let path, _): path
-        case .device(let device): device.clientName
-        }
+        destination == request.destination && self.request.isTimeCode == request.isTimeCode
     }
 }

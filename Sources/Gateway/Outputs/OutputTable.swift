@@ -221,11 +221,11 @@ struct OutputTable: Sendable {
     /// Gives an output a slot, and a port where there is a sequencer.
     ///
     /// - Returns: whether there was a free slot.
-    mutating func add(_ target: Output.Target, name: String, _ request: OutputRequest) -> Bool {
+    mutating func add(_ destination: Destination, name: String, _ request: OutputRequest) -> Bool {
         let slot = all.firstIndex { $0.presence == .gone } ?? all.count
         guard slot < OutputBoard.capacity else { return false }
         var source: PortAddress?
-        if case .line = target {
+        if destination.isRaw {
             lineCheck = nil
         } else if let client {
             source = PortAddress(client: client, port: slot)
@@ -234,7 +234,7 @@ struct OutputTable: Sendable {
         occupants &+= 1
         let ids = all.filter { $0.presence != .gone }.map(\.id)
         var output = Output(
-            name: name, target: target, request: request, source: source, takenIDs: ids, occupant: occupants)
+            name: name, destination: destination, request: request, source: source, takenIDs: ids, occupant: occupants)
         if let offset = offsets[output.id] { output.restore(offset) }
         if leftPlaying.contains(output.id) {
             if holdsBack { output.holdBack() } else { output.expectPlaying() }

@@ -73,19 +73,41 @@ struct TimeCodeSceneTests {
     }
 
     @Test(arguments: Seeds.standing(1...5))
-    func `who joins a playing session counts since it was asked to play`(seed: UInt64) throws {
+    func `a song that goes on in another session goes on counting`(seed: UInt64) throws {
         var world = GatewayWorld("time code, joining", seed: seed)
         let peer = try world.addNode(tempo: 60)
         let ours = try addGateway(to: &world)
-        for node in [peer, ours] { world.setStartStopSync(true, at: node) }
+        world.setLink(false, at: ours)
         world.setLink(true, at: peer)
-        world.at(2) { $0.command(.setPlaying(true), at: peer) }
-        world.at(12) { $0.command(.setTempo(Tempo(beatsPerMinute: 140)), at: peer) }
-        world.at(20) { $0.setLink(true, at: ours) }
+        world.at(2) { $0.command(.setPlaying(true), at: ours) }
+        world.at(20.3) { $0.setLink(true, at: ours) }
         try world.run(until: 30)
         let last = try #require(times(world, ours).last)
         #expect(last.world > 29.9)
-        let began = try firstStep(world, peer)
-        #expect(abs(last.world - began - last.code) < 0.01, "\(last), \(began)")
+        let began = try firstStep(world, ours)
+        #expect(abs(last.world - began - last.code) < 0.005, "\(last), \(began)")
+        #expect(fullFrames(world, ours).count == 1)
+    }
+
+    @Test
+    func `time code beside a machine's clock comes and goes without disturbing the machine`() throws {
+        var world = GatewayWorld("time code beside a clock", seed: 1)
+        let ours = try addGateway(to: &world)
+        var live = world.nodes[ours].engine.configuration
+        let lights = try #require(live.outputs.outputs.first)
+        live.outputs.outputs = [OutputRequest(.name("TR-8S"))]
+        let alone = live
+        live.outputs.outputs.append(OutputRequest(.name("TR-8S"), profile: lights.profile))
+        let both = live
+        world.at(1) { $0.command(.configure(alone), at: ours) }
+        world.at(2) { $0.command(.setPlaying(true), at: ours) }
+        world.at(6) { $0.command(.configure(both), at: ours) }
+        world.at(12) { $0.command(.configure(alone), at: ours) }
+        try world.run(until: 16)
+        let moves = world.nodes[ours].machines.values.map(\.transport)
+        #expect(moves.contains([.start]), "\(moves)")
+        #expect(world.nodes[ours].breaks == 0)
+        #expect(times(world, ours).contains { (9.9...10.1).contains($0.world) })
+        #expect(!times(world, ours).contains { $0.world > 12.2 })
     }
 }
