@@ -102,7 +102,8 @@ let package = Package(
             "Gateway",
             uses: [
                 "BeatTime", "RealTime", "Essentials", "LinkSession", "LinkNetwork", "MIDIClock", "LoopGuard",
-                "TimeCode", "GatewayStatus", "Arbiter", "ConfigurationFiles", "ClockDispatch", "ALSASequencer", "CLinux",
+                "TimeCode", "GatewayStatus", "Arbiter", "ConfigurationFiles", "ClockDispatch", "ALSASequencer",
+                "CLinux",
             ],
             products: [logging]),
         part(
@@ -154,7 +155,8 @@ let package = Package(
             name: "tactus",
             dependencies: [
                 "Gateway", "GatewayStatus", "ClockDispatch", "ControlServer", "ClockMeter", "ConfigurationFiles",
-                "DBus", "Doctor", "MIDIClock", "TimeCode", "ALSASequencer", "AudioCapture", "Listening", "OnsetDetection",
+                "DBus", "Doctor", "MIDIClock", "TimeCode", "ALSASequencer", "AudioCapture", "Listening",
+                "OnsetDetection",
                 "SoundCalibration", "SoundFile", "PlainHTTP", "QRCode", "Essentials", "RealTime", "RealTimeKit",
                 "BeatTime",
                 "CCommit", "CLinux",

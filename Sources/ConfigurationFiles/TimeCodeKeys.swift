@@ -36,6 +36,7 @@ extension Profile {
     /// What is wrong with the section `time-code`, each with its fix.
     ///
     /// - Parameter section: as last read.
+    /// - Returns: the mistakes.
     func timeCodeMistakes(in section: YAMLNode?) -> [Mistake] {
         guard let section, let place = section.place(of: "start") ?? section.place(of: "rate") else { return [] }
         guard timeCodeSection.rate != nil else {
@@ -48,9 +49,8 @@ extension Profile {
             return [Mistake(place, "\(advice); 'profile: mtc-25' is one without")]
         }
         guard timeCode == nil else { return [] }
-        return [
-            Mistake(place, "there is no such time at this rate: a number is too high, or drop-frame time code leaves it out")
-        ]
+        let reason = "a number is too high, or drop-frame time code leaves it out"
+        return [Mistake(place, "there is no such time at this rate: \(reason)")]
     }
 }
 

@@ -24,7 +24,8 @@ enum ProfileText {
 
     private static func stream(_ profile: Profile) -> [(String, String)] {
         guard let start = profile.timeCode else { return clock(profile.settings) + transport(profile.settings) }
-        let rate = start.rate == .thirtyDrop ? "29.97 frames a second, drop-frame" : "\(start.rate.name) frames a second"
+        let rate =
+            start.rate == .thirtyDrop ? "29.97 frames a second, drop-frame" : "\(start.rate.name) frames a second"
         return [("time code", "\(rate), from \(start)"), ("offset", milliseconds(profile.settings.offset))]
     }
 

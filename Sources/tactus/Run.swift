@@ -199,7 +199,9 @@ struct Run: AsyncParsableCommand {
         let outputs = output.map(\.destination.argument)
         // A port may have an output of time code beside one of a clock; which profile is which is known later.
         for (index, name) in outputs.enumerated()
-        where output[..<index].contains(where: { $0.destination.argument == name && $0.profile == output[index].profile }) {
+        where output[..<index].contains(where: {
+            $0.destination.argument == name && $0.profile == output[index].profile
+        }) {
             throw ValidationError("--output \(name) is given twice")
         }
         for (index, name) in name.enumerated() {
@@ -214,10 +216,13 @@ struct Run: AsyncParsableCommand {
             let namesakes = output.map(\.destination).filter { $0.argument != name.destination.argument }
             guard !namesakes.contains(where: { $0.ownName?.lowercased() == name.name.lowercased() }) else {
                 throw ValidationError(
-                    "--name \(name.destination.argument)=\(name.name): another --output is called so; choose another name")
+                    "--name \(name.destination.argument)=\(name.name): another --output is called so; choose another name"
+                )
             }
             for other in self.name[..<index]
-            where other.destination.argument == name.destination.argument || other.name.lowercased() == name.name.lowercased() {
+            where other.destination.argument == name.destination.argument
+                || other.name.lowercased() == name.name.lowercased()
+            {
                 throw ValidationError("two --name name the same output, or give the same name")
             }
         }

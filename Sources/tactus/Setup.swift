@@ -196,6 +196,7 @@ private struct ConfigurationReader {
     ///   - argument: the output.
     ///   - names: of all outputs.
     ///   - isShared: whether the port has two outputs, one for a clock and one for time code.
+    /// - Returns: what is asked for.
     func output(_ argument: OutputArgument, named names: [OutputName], isShared: Bool) -> OutputRequest {
         var request = OutputRequest(
             argument.destination, profile: argument.profile.flatMap { try? library.profile(id: $0) })

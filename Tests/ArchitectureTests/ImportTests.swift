@@ -39,7 +39,8 @@ struct ImportTests {
                 "BeatTime", "RealTime", "MIDIClock", "TimeCode", "ALSASequencer", "Glibc", "Synchronization",
             ],
             "Gateway": system.union([
-                "BeatTime", "RealTime", "Essentials", "LinkSession", "LinkNetwork", "MIDIClock", "TimeCode", "LoopGuard",
+                "BeatTime", "RealTime", "Essentials", "LinkSession", "LinkNetwork", "MIDIClock", "TimeCode",
+                "LoopGuard",
                 "GatewayStatus", "Arbiter", "ConfigurationFiles", "ClockDispatch", "ALSASequencer", "CLinux",
             ]),
             "Listening": [

@@ -31,7 +31,9 @@ struct TimeCodeOutputTests {
     }
 
     @Test(arguments: DispatchCase.all)
-    func `pieces leave in order and at their times, full frames before and after them`(dispatchCase: DispatchCase) throws {
+    func `pieces leave in order and at their times, full frames before and after them`(dispatchCase: DispatchCase)
+        throws
+    {
         let stage = stage(dispatchCase)
         stage.run(milliseconds: 2_500)
         let sent = timeCode(stage)

@@ -23,7 +23,7 @@ struct TimeCodeStreamTests {
             case .quarterFrame(let piece, let frame):
                 let data = TimeCodeMessage.data(ofPiece: piece, of: frame)
                 if data >> 4 == 0 { (nibbles, began) = ([], time) }
-                guard Int(data >> 4) == nibbles.count else { return faults.append("piece \(data >> 4) is out of order") }
+                guard Int(data >> 4) == nibbles.count else { return faults.append("piece \(data >> 4) is misplaced") }
                 nibbles.append(data & 0xF)
                 guard nibbles.count == 8 else { return }
                 times.append((stride(from: 0, to: 8, by: 2).map { nibbles[$0] | nibbles[$0 + 1] << 4 }, began))
@@ -66,7 +66,9 @@ struct TimeCodeStreamTests {
         for (index, (parts, began)) in output.receiver.times.enumerated() {
             let expected = TimeCode(rate, frame: start.frame + 2 * Int64(index)).parts
             let hours = UInt8(expected.hours) | rate.rawValue << 5
-            if parts != [UInt8(expected.frames), UInt8(expected.seconds), UInt8(expected.minutes), hours] { wrong += 1 }
+            if parts != [UInt8(expected.frames), UInt8(expected.seconds), UInt8(expected.minutes), hours] {
+                wrong += 1
+            }
             let exact = Double(2 * index) * (rate == .thirtyDrop ? 1_001.0 / 30_000 : 1 / Double(rate.numbers)) * 1e6
             if abs(Double(begin.microseconds(to: began)) - exact) > 1 { wrong += 1 }
         }
@@ -112,7 +114,8 @@ struct TimeCodeStreamTests {
         let start = try start(.thirty)
         var output = Output()
         for moved in 0..<10 {
-            output.run(TimeCodePlan(begin: at(8 + Double(moved) / 10), start: start), until: at(5.1 + Double(moved) / 10))
+            output.run(
+                TimeCodePlan(begin: at(8 + Double(moved) / 10), start: start), until: at(5.1 + Double(moved) / 10))
         }
         output.run(TimeCodePlan(begin: at(8.9), start: start), until: at(10))
         #expect(output.receiver.fullFrames.count == 1)

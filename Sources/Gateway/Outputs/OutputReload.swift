@@ -30,7 +30,8 @@ extension OutputTable {
     private mutating func adoptRecognised(among devices: [PortDescription]) {
         for request in configuration.requests {
             guard !request.isTimeCode, !hasOutput(for: request),
-                case .found(let port) = DeviceAssignment.find(request.destination, among: devices, configuration.library)
+                case .found(let port) = DeviceAssignment.find(
+                    request.destination, among: devices, configuration.library)
             else { continue }
             let slot = all.firstIndex {
                 $0.isAutomatic && $0.presence == .here && $0.connectedTo == port.address.description
@@ -60,8 +61,7 @@ extension OutputTable {
     mutating func addMissing() -> Bool {
         withoutSlot = (0, 0)
         var isNew = false
-        for request in configuration.requests {
-            guard !hasOutput(for: request) else { continue }
+        for request in configuration.requests where !hasOutput(for: request) {
             let name = request.name ?? request.usualName
             if add(request.destination, name: name, request) { isNew = true } else { withoutSlot.named += 1 }
         }

@@ -102,7 +102,8 @@ struct OutputTable: Sendable {
                     fix: "give time code a port of its own, unless this one leads to no DIN cable", output: output.id)
             }
         }
-        return contradictions + profileWarnings + shared + doubledClocks.map(\.warning) + (withoutSlot == (0, 0) ? [] : [full])
+        return contradictions + profileWarnings + shared + doubledClocks.map(\.warning)
+            + (withoutSlot == (0, 0) ? [] : [full])
     }
 
     /// Mutes the output whose device leads, and unmutes the others.

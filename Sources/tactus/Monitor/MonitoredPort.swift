@@ -21,7 +21,8 @@ enum MonitoredPort: Hashable, Sendable {
         case .raw(let path, let bitsPerSecond): self = .line(path: path, bitsPerSecond: bitsPerSecond)
         case .name(let name): self = .sequencer(name)
         case .number(let address): self = .sequencer(address.description)
-        case .virtual, .device: throw BadArgument("for a port that others subscribe to, leave the port out: 'tactus monitor'")
+        case .virtual, .device:
+            throw BadArgument("for a port that others subscribe to, leave the port out: 'tactus monitor'")
         }
     }
 }

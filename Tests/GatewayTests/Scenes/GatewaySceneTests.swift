@@ -105,7 +105,9 @@ struct GatewaySceneTests {
     @Test
     func `a machine that a killed run left playing is stopped, whatever its output is called now`() throws {
         let drums = ["drums": "match: [TR-8S]"]
-        for next in [try Self.configuration(drums), try Self.configuration([:], .number(PortAddress(client: 24, port: 0)))] {
+        for next in [
+            try Self.configuration(drums), try Self.configuration([:], .number(PortAddress(client: 24, port: 0))),
+        ] {
             var scene = try Self.playing()
             let started = scene.kept.playing
             #expect(started == ["tr-8s"])

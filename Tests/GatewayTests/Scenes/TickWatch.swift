@@ -90,7 +90,7 @@ struct TickWatch {
     ///
     /// - Parameters:
     ///   - planned: the message as it was planned; nil for a final Stop.
-    ///   - slot: of its output.
+    ///   - number: the slot of its output.
     ///   - board: the board that the output thread uses.
     ///   - now: the present time.
     /// - Returns: what is wrong; nil if nothing is.
