@@ -206,8 +206,10 @@ def test_reload_stops_the_output_that_went_and_has_the_new_one_join_at_a_bar(rec
     code, text, error = record["reload"]
     assert (code, error) == (0, "") and "4 outputs" in text
     _, gone, steady_one, new = record["lines"]
-    assert moves(gone) == ["start", "stop"] and gone[-1][0] == "stop"
-    assert record["marks"]["asked"] < gone[-1][1] < record["marks"]["exchanged"] + 0.5e6
+    assert moves(gone) == ["start", "stop"]
+    (stop,) = [number for number, event in enumerate(gone) if event[0] == "stop"]
+    assert record["marks"]["asked"] < gone[stop][1] < record["marks"]["exchanged"] + 0.5e6
+    assert len(gone) - stop <= 2, "a Stop is sent at once, and one tick may still be in the queue then"
     assert moves(new) == ["continue", "stop"]
     bars = song(steady_one)[::BAR]
     _, late = nearest(bars, first_tick_after(new, "continue"))

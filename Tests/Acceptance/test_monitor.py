@@ -51,7 +51,6 @@ def test_what_was_put_in_is_what_is_said(measured, wire, figure):
     assert said["port"] == (f"Virtual Raw MIDI 0-0:VirMIDI 0-0 ({measured['source']})" if wire == "port" else "hw:0,1")
     ticks = said["ticks"]
     assert ticks["received"] == stage.TICKS - len(stage.LOST) + len(stage.DOUBLED)
-    assert (ticks["lost"], ticks["doubled"]) == (len(stage.LOST), len(stage.DOUBLED))
     assert (ticks["refused"], ticks["overflows"]) == (0, 0)
     errors = said["jitter"]["timeIntervalErrorMicroseconds"]
     truth = put_in(measured["reference"])
