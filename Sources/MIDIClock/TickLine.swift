@@ -56,11 +56,3 @@ public struct TickLine: Hashable, Sendable, BitwiseCopyable {
     /// The time between two ticks in microseconds, rounded down.
     public var tickLength: Int64 { microsecondsPerBeat / Self.ticksPerBeat }
 }
-
-extension Int64 {
-    /// The quotient rounded toward negative infinity; the divisor must be positive.
-    func floorDivided(by divisor: Int64) -> Int64 {
-        let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
-        return remainder < 0 ? quotient - 1 : quotient
-    }
-}

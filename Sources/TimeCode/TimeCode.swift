@@ -1,3 +1,5 @@
+internal import BeatTime
+
 /// A time of MIDI time code: hours, minutes, seconds and frames, at a rate.
 ///
 /// Source: MIDI 1.0 detailed specification, MIDI time code.
@@ -86,13 +88,5 @@ extension TimeCode: CustomStringConvertible {
         let parts = parts
         let time = [parts.hours, parts.minutes, parts.seconds].map(two).joined(separator: ":")
         return time + (rate == .thirtyDrop ? ";" : ":") + two(parts.frames)
-    }
-}
-
-extension Int64 {
-    /// Rounded towards negative infinity.
-    func floorDivided(by divisor: Int64) -> Int64 {
-        let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
-        return remainder < 0 ? quotient - 1 : quotient
     }
 }

@@ -129,6 +129,9 @@ struct Output: Sendable {
     /// Whether it sends a clock, not time code.
     var isClock: Bool { !request.isTimeCode }
 
+    /// Whether it is no longer wanted, and its messages may still be in the queue.
+    var isSettling: Bool { if case .leaving(_, since: nil) = presence { true } else { false } }
+
     /// Whether it is no longer wanted and its slot is not free yet.
     var isLeaving: Bool { presence != .here && presence != .gone }
 

@@ -15,8 +15,7 @@ extension OutputTable {
     func nextDeadline(after now: HostTime) -> HostTime? {
         let isClockThreadAwaited = !retired.isEmpty || isSomeoneLeaving
         let hasLines = all.contains { $0.destination.isRaw && $0.presence == .here }
-        let isSettling = all.contains { if case .leaving(_, since: nil) = $0.presence { true } else { false } }
-        let period = isSettling ? Self.settlingPeriod : Self.linePeriod
+        let period = all.contains(where: \.isSettling) ? Self.settlingPeriod : Self.linePeriod
         let check = isClockThreadAwaited || hasLines ? now.advanced(byMicroseconds: period) : nil
         return [check, watch.next].compactMap(\.self).min()
     }

@@ -310,10 +310,7 @@ struct OutputTable: Sendable {
 
     /// Whether a device is connected to an output that is going, and whose messages may still be in the queue.
     func isStillSentTo(_ place: String) -> Bool {
-        all.contains { output in
-            guard case .leaving(_, since: nil) = output.presence else { return false }
-            return output.connectedTo == place
-        }
+        all.contains { $0.isSettling && $0.connectedTo == place }
     }
 
     /// Remembers the device of an output that is going if it may play on alone.

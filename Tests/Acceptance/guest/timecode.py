@@ -9,7 +9,6 @@ import json
 import pathlib
 import sys
 import tempfile
-import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
@@ -36,7 +35,7 @@ def play(rate):
             preload(gateway.process.pid, "self")
             clock.hear(40)
             gateway.post("transport", {"playing": True})
-            time.sleep(5)
+            code.hear(8 * int(rate[:2]) * 5)  # five seconds: four pieces of two bytes for each frame
             gateway.post("transport", {"playing": False})
             clock.hear(10)
             code.read()
