@@ -1,43 +1,33 @@
 internal import BeatTime
 internal import MIDIClock
 
-/// One source under the loop guard: its clocks that are in step with ours, and test results.
+/// One source under the loop guard: its clocks, and what is known about them.
 struct GuardedSource: Sendable {
     let source: ClockSource
     private(set) var verdict = LoopVerdict.untested
     private(set) var lastArrival: HostTime
     private(set) var path = LoopPath.unknown
-    private var wasFollowed = false
-    private var clusters = PhaseClusters()
+    private var isFollowed = false
+    private var clocks = PortClocks()
     private var stage = Stage.listening
     private var drift = TempoDrift()
-    /// Ticks for which it is not doubted again, since it has kept its own tempo without us.
-    private var trust = 0
+    /// Ticks until a fenced source is tested again, or one doubted without reason may be doubted again.
+    private var rest = 0
 
     /// What is being done about the source.
     private enum Stage: Hashable, Sendable {
         /// Only checking whether it is in step.
         case listening
-        /// Testing for an echo of our ticks.
-        case testing
-        /// Testing for a clock that follows ours.
-        case watching
-        /// Both tests found nothing.
-        case passed
-        /// It is fenced, until it has sent this many ticks.
-        case resting(until: Int)
+        case testing(blockLength: Int64)
+        /// Tested, for now.
+        case done
     }
 
-    /// Ticks until a fenced source is tested again; fewer if only a slow probe found it.
-    private static let (longRest, shortRest) = (1_536, 96)
-    /// Ticks in which a gateway that followed us reaches the tempo that we hold.
-    private static let settling = 72
-    /// Ticks for which a leader is trusted after it was doubted without reason.
-    private static let credit = 1_536
+    private static let longRest = 1_536
     /// Ticks after which a coarse clock is followed, though the test is not over.
     private static let patience = 48
     /// Odds from which a warning is given.
-    private static let suspicious = 100.0
+    private static let suspicious = 1_000.0
 
     init(_ source: ClockSource, at time: HostTime) {
         self.source = source
@@ -45,35 +35,17 @@ struct GuardedSource: Sendable {
     }
 
     /// Whether it holds nothing worth remembering.
-    var isIdle: Bool { clusters.arrivals == 0 && path.reason == nil }
+    var isIdle: Bool { clocks.arrivals == 0 && path.reason == nil }
 
     /// Ticks per toss in the probe it needs; nil if it needs none.
-    var probeBlock: Int64? {
-        switch stage {
-        case .testing: 1
-        // A source that was let go needs time to reach the tempo we hold.
-        case .watching: isSettling ? nil : RegenerationTest.blockLength
-        case .listening, .passed, .resting: nil
-        }
-    }
-
-    /// The odds for a loop before any test.
-    ///
-    /// A tempo that ran away while we followed, and stands still since we stopped, is no coincidence.
-    private var prior: Double {
-        if case .doubted = verdict { 10 } else { 1 }
-    }
-
-    private var isSettling: Bool {
-        if case .doubted = verdict { clusters.arrivals < Self.settling } else { false }
-    }
+    var probeBlock: Int64? { if case .testing(let blockLength) = stage { blockLength } else { nil } }
 
     /// Whether it is probably a loop while the tests still run.
     var isLikelyLoop: Bool {
         switch verdict {
         case .doubted: true
-        case .suspected: path.isLikely || clusters.evidence >= Self.suspicious
-        case .clear: stage == .watching && clusters.evidence >= Self.suspicious
+        case .suspected: path.isLikely || clocks.odds >= Self.suspicious
+        case .clear: clocks.odds >= Self.suspicious
         case .untested, .fenced: false
         }
     }
@@ -87,143 +59,92 @@ struct GuardedSource: Sendable {
     ///   - question: the current probe, if any.
     mutating func received(at time: HostTime, on map: TempoMap, isFollowed: Bool, _ question: LoopQuestion?) {
         lastArrival = time
-        if isFollowed != wasFollowed {
-            followingChanged(to: isFollowed, at: time)
+        rest = max(0, rest - 1)
+        if isFollowed != self.isFollowed {
+            self.isFollowed = isFollowed
+            if verdict.isFenced { drift = TempoDrift() } else { startOver() }
         }
-        trust = max(0, trust - 1)
-        clusters.append(time, on: map, question, prior: prior)
-        if case .fenced = verdict { judgeFenced() } else { judge(at: time, map) }
-    }
-
-    private mutating func followingChanged(to isFollowed: Bool, at time: HostTime) {
-        wasFollowed = isFollowed
-        drift = TempoDrift()
-        guard !verdict.isFenced else { return }
-        clusters.removeAll()
-        if isFollowed, path.isLikely, verdict == .clear, stage == .listening { suspect(at: time) }
+        clocks.append(time, on: map, probing: probeBlock, question)
+        judge(at: time, map.line)
     }
 
     /// Counts drift from here, because our outputs glide.
     ///
     /// A source that was let go is exempt: its drift shows that it leads.
-    mutating func settle() {
-        if case .doubted = verdict { return }
-        clusters.settle()
-    }
+    mutating func settle() { if verdict != .doubted { clocks.settle() } }
 
-    /// Starts over after a jump of our grid.
-    mutating func gridJumped() {
-        clusters.removeAll()
-        drift = TempoDrift()
-    }
+    /// Hears its clocks anew, after a jump of our grid.
+    mutating func startOver() { (clocks, drift) = (PortClocks(), TempoDrift()) }
 
     /// Forgets everything but the path.
     mutating func forget() {
-        clusters.removeAll()
-        drift = TempoDrift()
+        startOver()
         (stage, verdict) = (.listening, path.reason.map(LoopVerdict.fenced) ?? .untested)
     }
 
     /// Notes the path that subscriptions give.
-    mutating func pathChanged(to newPath: LoopPath, at time: HostTime) {
+    mutating func pathChanged(to newPath: LoopPath) {
         guard newPath != path else { return }
         let hadReason = path.reason != nil
         path = newPath
-        if hadReason || newPath.reason != nil {
+        if hadReason || path.reason != nil {
             forget()
-        } else if newPath.isLikely, verdict == .clear, clusters.isInStep {
-            suspect(at: time)
+        } else if path.isLikely, verdict == .clear, clocks.isInStep {
+            suspect()
         }
     }
 
-    private mutating func judge(at time: HostTime, _ map: TempoMap) {
-        if let loop = clusters.loop { return fence(loop) }
-        let isRunning = wasFollowed && drift.follow(map.line, at: time, isLikely: path.isLikely)
-        if trust == 0, isRunning {
-            (verdict, stage) = (.doubted(since: time), .watching)
-            return
+    private mutating func suspect() { (verdict, stage) = (.suspected, .testing(blockLength: 1)) }
+
+    private mutating func judge(at time: HostTime, _ line: TickLine) {
+        guard path.reason == nil else { return }
+        let isRunning = isFollowed && drift.follow(line, at: time, isLikely: path.isLikely)
+        if clocks.isOurs, let probeBlock {
+            (verdict, stage, rest) = (.fenced(probeBlock > 1 ? .regenerated : .echo), .done, Self.longRest)
+            return clocks.settle()
+        }
+        if isRunning, rest == 0 {
+            clocks = PortClocks()
+            (verdict, stage) = (.doubted, .testing(blockLength: ProbeTest.longBlock))
         }
         switch verdict {
         case .untested:
-            if clusters.isForeign(to: map.line) || (clusters.isHeard && !clusters.isInStep) {
+            if clocks.hasOwnRate(beside: line) || (clocks.isHeard && !clocks.isInStep) {
                 verdict = .clear
-            } else if clusters.mayBeInStep {
-                suspect(at: time)
+            } else if clocks.mayBeInStep {
+                suspect()
             }
-        case .suspected: judgeSuspect(map.line)
-        case .doubted: judgeDoubted(map.line)
-        case .clear: judgeClear(at: time, map)
-        case .fenced: break
+        case .suspected, .clear: judgeTest(line)
+        case .doubted:
+            // A real leader keeps its tempo; a gateway that follows us adopts the one we hold.
+            guard clocks.hasLeft(line) || clocks.isForeign else { return }
+            (verdict, stage, rest) = (.clear, .listening, Self.longRest)
+        case .fenced(let reason):
+            if clocks.hasDrifted || clocks.isForeign {
+                forget()
+            } else if stage == .done, rest == 0 {
+                stage = .testing(blockLength: reason == .echo ? 1 : ProbeTest.longBlock)
+            }
         }
     }
 
-    private mutating func suspect(at time: HostTime) {
-        (verdict, stage) = (.suspected(since: time), .testing)
-    }
-
-    private mutating func fence(_ reason: LoopReason) {
-        verdict = .fenced(reason)
-        stage = .resting(until: clusters.arrivals + (reason == .regenerated ? Self.shortRest : Self.longRest))
-        clusters.settle()
-    }
-
-    /// Whether the current test has found nothing.
-    private var isExcluded: Bool { clusters.isExcluded(bySlowProbe: stage == .watching) }
-
-    private mutating func judgeSuspect(_ line: TickLine) {
-        guard clusters.isHeard else { return }
-        guard clusters.isInStep, !clusters.isForeign(to: line) else {
+    private mutating func judgeTest(_ line: TickLine) {
+        guard clocks.isHeard else { return }
+        let hasOwnRate = clocks.hasOwnRate(beside: line)
+        if stage == .listening {
+            if isFollowed ? clocks.still > 1 : clocks.still > 0 && !hasOwnRate { suspect() }
+        } else if stage == .done {
+            return
+        } else if !clocks.isInStep || hasOwnRate {
             (verdict, stage) = (.clear, .listening)
-            return
-        }
-        guard isExcluded else {
-            // Among so much noise the test may take minutes. What passes ticks on once an audio period or packet is rare,
-            // but many leaders send so; the test goes on while it is followed.
-            let isRareEcho = stage == .testing && !path.isLikely && clusters.isCoarse
-            if isRareEcho, clusters.arrivals >= Self.patience { verdict = .clear }
-            return
-        }
-        if stage == .watching {
-            (verdict, stage) = (.clear, .passed)
-        } else {
-            stage = .watching
-            // Without a known path a clock that follows ours is unlikely; test for it only while the source may be
-            // followed.
-            if !path.isLikely, !wasFollowed { verdict = .clear }
-        }
-    }
-
-    /// Judges a source while the tempo is held: a real leader keeps its tempo, a gateway that follows us adopts ours.
-    private mutating func judgeDoubted(_ line: TickLine) {
-        // At first it still follows our earlier, changing tempo.
-        if clusters.arrivals == Self.settling { clusters.settle() }
-        let hasLeft = clusters.hasLeft(line)
-        guard clusters.arrivals > 2 * Self.settling || hasLeft else { return }
-        if hasLeft || !clusters.isInStep {
-            (verdict, stage, trust) = (.clear, .listening, Self.credit)
-        } else if isExcluded {
-            (verdict, stage, trust) = (.clear, .passed, Self.credit)
-        }
-    }
-
-    private mutating func judgeClear(at time: HostTime, _ map: TempoMap) {
-        if stage == .watching || stage == .testing, clusters.isHeard, !clusters.isInStep || isExcluded {
-            stage = clusters.isInStep ? .passed : .listening
-        }
-        let isWorthTesting = wasFollowed ? clusters.isDoubled : clusters.isStill && !clusters.isForeign(to: map.line)
-        if stage == .listening, isWorthTesting { suspect(at: time) }
-    }
-
-    private mutating func judgeFenced() {
-        guard path.reason == nil else { return }
-        if clusters.hasDrifted { return forget() }
-        if case .resting(let end) = stage {
-            guard clusters.arrivals >= end else { return }
-            stage = verdict == .fenced(.echo) ? .testing : .watching
-        } else if clusters.loop != nil {
-            stage = .resting(until: clusters.arrivals + Self.longRest)
-        } else if clusters.isInStep, isExcluded {
-            forget()
+        } else if clocks.isForeign {
+            stage = probeBlock == 1 ? .testing(blockLength: ProbeTest.longBlock) : .done
+            // Without a known path a clock that follows ours is unlikely; the test for it goes on meanwhile.
+            if stage == .done || !path.isLikely && !isFollowed { verdict = .clear }
+        } else if probeBlock == 1, !path.isLikely, clocks.isCoarse, clocks.arrivals >= Self.patience {
+            // Among so much noise the test may take minutes. What passes ticks on once an audio period or packet is
+            // rare, but many leaders send so; the test goes on while it is followed.
+            verdict = .clear
         }
     }
 }

@@ -81,7 +81,7 @@ package struct LoopGuard: Sendable {
         defer { former = map }
         guard let former else { return }
         if map.jumps != former.jumps {
-            for index in sources.indices { sources[index].gridJumped() }
+            for index in sources.indices { sources[index].startOver() }
             probing = nil
         }
         let (old, new) = (former.line.microsecondsPerBeat, map.line.microsecondsPerBeat)
@@ -95,7 +95,7 @@ package struct LoopGuard: Sendable {
     /// Notes the path that subscriptions give to a source.
     package mutating func pathChanged(of source: ClockSource, to path: LoopPath, at now: HostTime) {
         guard let index = index(of: source, at: now) else { return }
-        sources[index].pathChanged(to: path, at: now)
+        sources[index].pathChanged(to: path)
     }
 
     /// Forgets a source whose port is gone.
@@ -113,19 +113,15 @@ package struct LoopGuard: Sendable {
 
     /// Probes the outputs while a source needs a test; tests for echoes come first.
     private mutating func ask(at now: HostTime, on map: TempoMap) {
-        guard let block = sources.compactMap(\.probeBlock).min() else {
-            probing = nil
-            return
-        }
-        let slots = sources.reduce(0) { $0 | ($1.probeBlock == nil ? 0 : $1.path.suspects) }
-        let start = map.nearestTick(to: now.advanced(byMicroseconds: Self.propagationTime)) + 1
-        if let probe = probing?.probe, probe.blockLength == block,
-            block == 1 || start - probe.startTick < RegenerationTest.length + 48
-        {
+        let asking = sources.filter { $0.probeBlock != nil }
+        guard let block = asking.compactMap(\.probeBlock).min() else { return probing = nil }
+        let slots = asking.reduce(0) { $0 | $1.path.suspects }
+        if probing?.probe.blockLength == block {
             probing?.slots = slots
             return
         }
         seed = seed &* 0x5851_F42D_4C95_7F2D &+ 0x1405_7B7E_F767_814F
+        let start = map.nearestTick(to: now.advanced(byMicroseconds: Self.propagationTime)) + 1
         probing = (slots, Probe(startTick: start, blockLength: block, seed: seed))
     }
 
@@ -144,7 +140,4 @@ struct LoopQuestion: Sendable {
     let probe: Probe
     /// Ticks that an echo may be late.
     let lags: ClosedRange<Int64>
-
-    /// Whether a toss holds for a block of ticks rather than for one.
-    var isSlow: Bool { probe.blockLength > 1 }
 }

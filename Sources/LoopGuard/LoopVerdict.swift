@@ -1,5 +1,3 @@
-package import BeatTime
-
 /// What the loop guard knows of a clock source.
 package enum LoopVerdict: Hashable, Sendable, BitwiseCopyable {
     /// Too little was heard to decide; it must not be followed yet.
@@ -7,11 +5,11 @@ package enum LoopVerdict: Hashable, Sendable, BitwiseCopyable {
     /// It is not our own clock, or one so uneven that it hardly can be, while its test goes on.
     case clear
     /// It is in step with us and under test; only a source already followed may be followed meanwhile.
-    case suspected(since: HostTime)
+    case suspected
     /// We follow it and the tempo runs away, as between two gateways that follow each other.
     ///
     /// It must be let go, and the tempo held, until it is clear that it keeps its own tempo.
-    case doubted(since: HostTime)
+    case doubted
     /// It is our own clock, or may not be followed for another reason.
     case fenced(LoopReason)
 
