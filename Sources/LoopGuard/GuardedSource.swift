@@ -7,45 +7,34 @@ struct GuardedSource: Sendable {
     private(set) var verdict = LoopVerdict.untested
     private(set) var lastArrival: HostTime
     private(set) var path = LoopPath.unknown
+    /// Ticks per toss in the probe that its present test needs; nil if there is none.
+    private(set) var probeBlock: Int64?
+    private var isTested = false
     private var isFollowed = false
     private var clocks = PortClocks()
-    private var stage = Stage.listening
     private var drift = TempoDrift()
     /// Ticks until a fenced source is tested again, or one doubted without reason may be doubted again.
     private var rest = 0
 
-    /// What is being done about the source.
-    private enum Stage: Hashable, Sendable {
-        /// Only checking whether it is in step.
-        case listening
-        case testing(blockLength: Int64)
-        /// Tested, for now.
-        case done
-    }
-
     private static let longRest = 1_536
     /// Ticks after which a coarse clock is followed, though the test is not over.
     private static let patience = 48
+    /// Ticks in which a gateway that followed us reaches the tempo that we hold.
+    private static let settling = 96
     /// Odds from which a warning is given.
     private static let suspicious = 1_000.0
 
-    init(_ source: ClockSource, at time: HostTime) {
-        self.source = source
-        lastArrival = time
-    }
+    init(_ source: ClockSource, at time: HostTime) { (self.source, lastArrival) = (source, time) }
 
     /// Whether it holds nothing worth remembering.
     var isIdle: Bool { clocks.arrivals == 0 && path.reason == nil }
-
-    /// Ticks per toss in the probe it needs; nil if it needs none.
-    var probeBlock: Int64? { if case .testing(let blockLength) = stage { blockLength } else { nil } }
 
     /// Whether it is probably a loop while the tests still run.
     var isLikelyLoop: Bool {
         switch verdict {
         case .doubted: true
-        case .suspected: path.isLikely || clocks.odds >= Self.suspicious
-        case .clear: clocks.odds >= Self.suspicious
+        case .suspected where path.isLikely: true
+        case .suspected, .clear: clocks.odds >= Self.suspicious
         case .untested, .fenced: false
         }
     }
@@ -65,12 +54,10 @@ struct GuardedSource: Sendable {
             if verdict.isFenced { drift = TempoDrift() } else { startOver() }
         }
         clocks.append(time, on: map, probing: probeBlock, question)
-        judge(at: time, map.line)
+        if path.reason == nil { judge(at: time, map.line) }
     }
 
-    /// Counts drift from here, because our outputs glide.
-    ///
-    /// A source that was let go is exempt: its drift shows that it leads.
+    /// Counts drift from here, because our outputs glide; but that of a source that was let go shows that it leads.
     mutating func settle() { if verdict != .doubted { clocks.settle() } }
 
     /// Hears its clocks anew, after a jump of our grid.
@@ -79,68 +66,62 @@ struct GuardedSource: Sendable {
     /// Forgets everything but the path.
     mutating func forget() {
         startOver()
-        (stage, verdict) = (.listening, path.reason.map(LoopVerdict.fenced) ?? .untested)
+        (probeBlock, isTested, verdict) = (nil, false, path.reason.map(LoopVerdict.fenced) ?? .untested)
     }
 
     /// Notes the path that subscriptions give.
     mutating func pathChanged(to newPath: LoopPath) {
-        guard newPath != path else { return }
-        let hadReason = path.reason != nil
+        let former = path
         path = newPath
-        if hadReason || path.reason != nil {
+        if former.reason != path.reason {
             forget()
-        } else if path.isLikely, verdict == .clear, clocks.isInStep {
+        } else if path != former, path.isLikely, verdict == .clear, clocks.isInStep {
             suspect()
         }
     }
 
-    private mutating func suspect() { (verdict, stage) = (.suspected, .testing(blockLength: 1)) }
+    private mutating func suspect() { (verdict, probeBlock) = (.suspected, 1) }
 
     private mutating func judge(at time: HostTime, _ line: TickLine) {
-        guard path.reason == nil else { return }
-        let isRunning = isFollowed && drift.follow(line, at: time, isLikely: path.isLikely)
-        if clocks.isOurs, let probeBlock {
-            (verdict, stage, rest) = (.fenced(probeBlock > 1 ? .regenerated : .echo), .done, Self.longRest)
+        let runsAway = isFollowed && drift.follow(line, at: time, isLikely: path.isLikely)
+        if let probeBlock, clocks.isOurs {
+            (verdict, self.probeBlock, rest) = (.fenced(probeBlock > 1 ? .regenerated : .echo), nil, Self.longRest)
             return clocks.settle()
         }
-        if isRunning, rest == 0 {
-            clocks = PortClocks()
-            (verdict, stage) = (.doubted, .testing(blockLength: ProbeTest.longBlock))
+        if runsAway, rest == 0 {
+            (clocks, verdict, probeBlock) = (PortClocks(), .doubted, ProbeTest.longBlock)
         }
+        let hasOwnRate = clocks.hasOwnRate(beside: line)
         switch verdict {
-        case .untested:
-            if clocks.hasOwnRate(beside: line) || (clocks.isHeard && !clocks.isInStep) {
-                verdict = .clear
-            } else if clocks.mayBeInStep {
-                suspect()
-            }
-        case .suspected, .clear: judgeTest(line)
-        case .doubted:
-            // A real leader keeps its tempo; a gateway that follows us adopts the one we hold.
-            guard clocks.hasLeft(line) || clocks.isForeign else { return }
-            (verdict, stage, rest) = (.clear, .listening, Self.longRest)
         case .fenced(let reason):
             if clocks.hasDrifted || clocks.isForeign {
                 forget()
-            } else if stage == .done, rest == 0 {
-                stage = .testing(blockLength: reason == .echo ? 1 : ProbeTest.longBlock)
+            } else if rest == 0, probeBlock == nil {
+                probeBlock = reason == .echo ? 1 : ProbeTest.longBlock
             }
+        case .doubted:
+            // A real leader keeps its tempo; a gateway that follows us adopts the one we hold.
+            guard clocks.arrivals > Self.settling, clocks.hasDrifted || clocks.isForeign else { return }
+            (verdict, probeBlock, rest) = (.clear, nil, Self.longRest)
+        case .untested where clocks.isHeard && !clocks.isInStep, .untested where hasOwnRate: verdict = .clear
+        case .untested: if clocks.mayBeInStep { suspect() }
+        case .suspected, .clear: judgeTest(hasOwnRate)
         }
     }
 
-    private mutating func judgeTest(_ line: TickLine) {
+    private mutating func judgeTest(_ hasOwnRate: Bool) {
         guard clocks.isHeard else { return }
-        let hasOwnRate = clocks.hasOwnRate(beside: line)
-        if stage == .listening {
-            if isFollowed ? clocks.still > 1 : clocks.still > 0 && !hasOwnRate { suspect() }
-        } else if stage == .done {
+        guard let probeBlock else {
+            if !isTested, isFollowed ? clocks.still > 1 : clocks.still > 0 && !hasOwnRate { suspect() }
             return
-        } else if !clocks.isInStep || hasOwnRate {
-            (verdict, stage) = (.clear, .listening)
+        }
+        if !clocks.isInStep || hasOwnRate {
+            (verdict, self.probeBlock) = (.clear, nil)
         } else if clocks.isForeign {
-            stage = probeBlock == 1 ? .testing(blockLength: ProbeTest.longBlock) : .done
+            isTested = probeBlock > 1
+            self.probeBlock = isTested ? nil : ProbeTest.longBlock
             // Without a known path a clock that follows ours is unlikely; the test for it goes on meanwhile.
-            if stage == .done || !path.isLikely && !isFollowed { verdict = .clear }
+            if isTested || !path.isLikely && !isFollowed { verdict = .clear }
         } else if probeBlock == 1, !path.isLikely, clocks.isCoarse, clocks.arrivals >= Self.patience {
             // Among so much noise the test may take minutes. What passes ticks on once an audio period or packet is
             // rare, but many leaders send so; the test goes on while it is followed.

@@ -15,19 +15,10 @@ package enum LoopVerdict: Hashable, Sendable, BitwiseCopyable {
 
     /// Whether following it may begin.
     package var mayBeFollowed: Bool { self == .clear }
-
     /// Whether following it must stop at once.
-    package var mustBeLeft: Bool {
-        switch self {
-        case .doubted, .fenced: true
-        case .untested, .clear, .suspected: false
-        }
-    }
-
+    package var mustBeLeft: Bool { self == .doubted || isFenced }
     /// Whether it is never to be followed.
-    package var isFenced: Bool {
-        if case .fenced = self { true } else { false }
-    }
+    package var isFenced: Bool { if case .fenced = self { true } else { false } }
 }
 
 /// Why a source is never followed.
@@ -70,31 +61,15 @@ package enum LoopPath: Hashable, Sendable, BitwiseCopyable {
     /// The source is one of our own ports.
     case ownPort
 
-    /// The outputs that lead to it, one bit a slot; none if unknown.
-    private var slots: UInt64 {
+    /// The outputs to be probed, one bit a slot.
+    var suspects: UInt64 {
         switch self {
         case .outputs(let slots), .program(let slots): slots
-        case .unknown, .gateway, .ownPort: 0
+        case .unknown, .gateway, .ownPort: .max
         }
     }
-
-    /// The outputs to be probed, one bit a slot.
-    var suspects: UInt64 { slots != 0 ? slots : .max }
-
     /// Whether a loop is likely.
-    var isLikely: Bool {
-        switch self {
-        case .program: slots != 0
-        case .unknown, .outputs, .gateway, .ownPort: false
-        }
-    }
-
+    var isLikely: Bool { if case .program = self { true } else { false } }
     /// Why a source with this path is never followed; nil if that is to be found out.
-    var reason: LoopReason? {
-        switch self {
-        case .ownPort: .ownPort
-        case .gateway: .gateway
-        case .unknown, .outputs, .program: nil
-        }
-    }
+    var reason: LoopReason? { self == .ownPort ? .ownPort : self == .gateway ? .gateway : nil }
 }

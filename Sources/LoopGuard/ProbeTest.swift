@@ -51,7 +51,7 @@ struct ProbeTest: Sendable {
         let (enough, tooLittle) = isLong ? (0, 0.15) : (isAlone ? 0.7 : 0.25, 0.75)
         if bets.contains(where: { $0.stake >= Self.needed * Double(bets.count) && $0.gain >= enough }) {
             isOurs = true
-        } else if bets.allSatisfy({ $0.count >= 12 && $0.gain + 3.5 * $0.doubt < tooLittle })
+        } else if bets.allSatisfy({ $0.count >= 12 && $0.gain + 3 * $0.doubt < tooLittle })
             || isLong && odds < 1 && bets.allSatisfy({ $0.count >= Self.patience })
         {
             isOurs = false
@@ -107,9 +107,9 @@ private struct Bet: Sendable {
         agreement += toss * surprise
         let noise = max(power / count - share * share, share * share / 4)
         // The best bet is the hyperbolic tangent; this is about that. The floor lets a loop show that begins later.
-        let odds = min(max(surprise * share / noise, -3), 3)
+        let odds = (surprise * share / noise).limited(to: 3)
         let bet = odds * (27 + odds * odds) / (27 + 9 * odds * odds)
-        stake = max(stake * (1 + toss * min(max(bet, -0.98), 0.98)), 1e-6)
+        stake = max(stake * (1 + toss * bet.limited(to: 0.98)), 1e-6)
         for index in known.indices { effects[index] += (surprise - usual * toss) * known[index] }
         expected = place - (move + usual * toss) / 2
         known.removeLast()
