@@ -21,8 +21,6 @@ struct GuardedSource: Sendable {
     private static let patience = 48
     /// Ticks in which a gateway that followed us reaches the tempo that we hold.
     private static let settling = 96
-    /// Odds from which a warning is given.
-    private static let suspicious = 1_000.0
 
     init(_ source: ClockSource, at time: HostTime) { (self.source, lastArrival) = (source, time) }
 
@@ -30,14 +28,7 @@ struct GuardedSource: Sendable {
     var isIdle: Bool { clocks.arrivals == 0 && path.reason == nil }
 
     /// Whether it is probably a loop while the tests still run.
-    var isLikelyLoop: Bool {
-        switch verdict {
-        case .doubted: true
-        case .suspected where path.isLikely: true
-        case .suspected, .clear: clocks.odds >= Self.suspicious
-        case .untested, .fenced: false
-        }
-    }
+    var isLikelyLoop: Bool { verdict == .doubted || verdict == .suspected && path.isLikely }
 
     /// Processes a tick.
     ///
@@ -103,8 +94,8 @@ struct GuardedSource: Sendable {
             // A real leader keeps its tempo; a gateway that follows us adopts the one we hold.
             guard clocks.arrivals > Self.settling, clocks.hasDrifted || clocks.isForeign else { return }
             (verdict, probeBlock, rest) = (.clear, nil, Self.longRest)
-        case .untested where clocks.isHeard && !clocks.isInStep, .untested where hasOwnRate: verdict = .clear
-        case .untested: if clocks.mayBeInStep { suspect() }
+        case .untested where hasOwnRate || clocks.isHeard && !clocks.isInStep: verdict = .clear
+        case .untested: if clocks.isInStep { suspect() }
         case .suspected, .clear: judgeTest(hasOwnRate)
         }
     }

@@ -24,14 +24,8 @@ struct HeardClock: Sendable {
 
     /// Expected distance of the next arrival from its tick, in microseconds.
     var expected: Double { phase + rate }
-    /// What it may wander without real drift, by USB frames or coarse timers, in microseconds.
-    private var bound: Double { 1_500 + 6 * scatter }
-    /// Whether its tempo may be ours, as far as is known.
-    var mayBeInStep: Bool { count >= 4 && abs(last.distance - origin) < bound }
-    /// Whether it runs at our tempo.
-    var isInStep: Bool { count >= 8 && abs(phase - origin) <= bound }
-    /// Whether it runs at another tempo.
-    var hasDrifted: Bool { count >= 8 && abs(phase - origin) > bound }
+    /// Whether its tempo may be ours, as far as is known: USB frames and coarse timers let it wander.
+    var isInStep: Bool { count >= 4 && abs(phase - origin) <= 1_500 + 6 * scatter }
     /// Whether its ticks come less evenly than any cable or interface passes on ours.
     var isCoarse: Bool { scatter > 400 }
 
@@ -39,7 +33,7 @@ struct HeardClock: Sendable {
     mutating func settle() { (origin, mark) = (phase, phase) }
 
     mutating func append(_ arrival: Arrival) {
-        let (step, ticks) = (arrival.distance - last.distance, Double(arrival.tick - last.tick))
+        let (step, ticks) = (arrival.distance - last.distance, Double(arrival.tick &- last.tick))
         // A second difference has sqrt(6) times the deviation, and its mean is 0.8 of that.
         if count >= 2 { scatter += (abs(step - lastStep) / 1.95 - scatter) / Double(min(count - 1, 24)) }
         (lastStep, last) = (step, arrival)

@@ -35,7 +35,7 @@ struct PortClocks: Sendable {
         } else if clocks.count < 4 {
             clocks.append(HeardClock(newest))
         }
-        clocks.removeAll { $0.last.tick < newest.tick - Int64(Self.hearing) }
+        clocks.removeAll { $0.last.tick < newest.tick &- Int64(Self.hearing) }
     }
 
     /// Counts drift from here.
@@ -45,11 +45,9 @@ struct PortClocks: Sendable {
     /// Whether enough has arrived to tell what is in step.
     var isHeard: Bool { arrivals >= Self.hearing }
     /// Whether something may be in step with us, as far as is known.
-    var mayBeInStep: Bool { clocks.contains(where: \.mayBeInStep) }
-    /// Whether something is in step with us.
     var isInStep: Bool { !inStep.isEmpty }
     /// Whether the clocks run at another tempo.
-    var hasDrifted: Bool { clocks.contains(where: \.hasDrifted) && !isInStep }
+    var hasDrifted: Bool { !isInStep && clocks.contains { $0.count >= 8 } }
     /// Whether all that is in step comes less evenly than any cable or interface passes on our ticks.
     var isCoarse: Bool { isInStep && inStep.allSatisfy(\.isCoarse) }
     /// How many clocks have been in step long enough to be suspicious.
@@ -58,14 +56,12 @@ struct PortClocks: Sendable {
     var isOurs: Bool { clocks.contains { $0.test?.isOurs == true } }
     /// Whether tests have shown that no clock in step here is our own.
     var isForeign: Bool { isInStep && inStep.allSatisfy { $0.test?.isOurs == false } }
-    /// The odds for a loop.
-    var odds: Double { clocks.compactMap(\.test?.odds).max() ?? 1 }
 
     /// Whether ticks come evenly, at a rate that is no whole multiple or fraction of ours.
     func hasOwnRate(beside line: TickLine) -> Bool {
         guard recent.count > Self.hearing, recent[Self.hearing] > recent[0] else { return false }
-        let mean = Double(recent[Self.hearing] - recent[0]) / Double(Self.hearing)
-        let late = recent.indices.map { Double(recent[$0] - recent[0]) / mean - Double($0) }
+        let mean = Double(recent[Self.hearing] &- recent[0]) / Double(Self.hearing)
+        let late = recent.indices.map { Double(recent[$0] &- recent[0]) / mean - Double($0) }
         let spread = (late.max() ?? 0) - (late.min() ?? 0)
         let ratio = max(mean / Double(line.tickLength), Double(line.tickLength) / mean)
         return spread < 0.4 && abs(ratio - ratio.rounded()) > 0.04 + spread / Double(Self.hearing)
