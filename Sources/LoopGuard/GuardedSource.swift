@@ -109,7 +109,7 @@ struct GuardedSource: Sendable {
         if !clocks.isInStep || hasOwnRate {
             (verdict, self.probeBlock) = (.clear, nil)
         } else if clocks.isForeign {
-            isTested = probeBlock > 1
+            isTested = probeBlock > 1 || verdict == .clear
             self.probeBlock = isTested ? nil : ProbeTest.longBlock
             // Without a known path a clock that follows ours is unlikely; the test for it goes on meanwhile.
             if isTested || !path.isLikely && !isFollowed { verdict = .clear }

@@ -91,11 +91,12 @@ private struct Bet: Sendable {
         let place = sum / arrivals
         let move = place - (expected ?? place)
         // All is learned as if four tosses had come through before, and had no effect later.
+        // All is learned as if four tosses had come through before, in noise of their size, and had no effect later.
         let surprise = move - zip(known, effects).reduce(0) { $0 + $1.0 * $1.1 } / (count + 4)
         let usual = (agreement + 4) / (count + 4)
         let share = max(usual, 0.2)
         (count, agreement, power) = (count + 1, agreement + toss * surprise, power + surprise * surprise)
-        let noise = max(power / count - share * share, share * share / 4)
+        let noise = max((power + 4) / (count + 4) - share * share, share * share / 4)
         // The best bet is the hyperbolic tangent; this is about that. The floor lets a loop show that begins later.
         let odds = (surprise * share / noise).limited(to: 3)
         let bet = odds * (27 + odds * odds) / (27 + 9 * odds * odds)
