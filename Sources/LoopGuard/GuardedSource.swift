@@ -9,6 +9,7 @@ struct GuardedSource: Sendable {
     private(set) var path = LoopPath.unknown
     /// Ticks per toss in the probe that its present test needs; nil if there is none.
     private(set) var probeBlock: Int64?
+    /// Whether it has passed its tests, and is not tested again.
     private var isTested = false
     private var isFollowed = false
     private var clocks = PortClocks()
@@ -93,7 +94,7 @@ struct GuardedSource: Sendable {
         case .doubted:
             // A real leader keeps its tempo; a gateway that follows us adopts the one we hold.
             guard clocks.arrivals > Self.settling, clocks.hasDrifted || clocks.isForeign else { return }
-            (verdict, probeBlock, rest) = (.clear, nil, Self.longRest)
+            (verdict, probeBlock, isTested, rest) = (.clear, nil, clocks.isForeign, Self.longRest)
         case .untested where hasOwnRate || clocks.isHeard && !clocks.isInStep: verdict = .clear
         case .untested: if clocks.isInStep { suspect() }
         case .suspected, .clear: judgeTest(hasOwnRate)

@@ -55,8 +55,8 @@ package enum LoopPath: Hashable, Sendable, BitwiseCopyable {
     case program(UInt64)
     /// The source is another Tactus gateway that hears our outputs and may follow us.
     ///
-    /// Two that followed each other would have no tempo of their own. Of the two only the one with the higher client number
-    /// may follow the other.
+    /// Two that followed each other would have no tempo of their own. Of the two only the one with the higher client
+    /// number may follow the other.
     case gateway
     /// The source is one of our own ports.
     case ownPort

@@ -25,8 +25,8 @@ struct PortClocks: Sendable {
         for (index, clock) in clocks.enumerated() {
             let arrival = arrival(near: clock.expected)
             let error = abs(arrival.distance - clock.expected)
-            guard arrival.tick > clock.last.tick, error < best?.error ?? 0.3 * Double(map.line.tickLength) else { continue }
-            (best, newest) = ((index, error), arrival)
+            let isNear = error < best?.error ?? 0.3 * Double(map.line.tickLength)
+            if isNear, arrival.tick > clock.last.tick { (best, newest) = ((index, error), arrival) }
         }
         if let best {
             clocks[best.index].append(newest)

@@ -6,7 +6,7 @@ internal import MIDIClock
 /// other clock helps to guess them, whatever its tempo and jitter, and its stake grows a million times with a chance of
 /// one in a million. With our own clock nearly every bet is won.
 struct ProbeTest: Sendable {
-    /// Ticks per toss. A single tick shows an echo; a follower averages that away, but not a longer block.
+    /// Ticks per toss: a single tick shows an echo; a follower averages that away, but not a longer block.
     let blockLength: Int64
     /// Whether the clock is ours; nil while that is open.
     private(set) var isOurs: Bool?
@@ -90,7 +90,6 @@ private struct Bet: Sendable {
     private mutating func settle(_ toss: Double) {
         let place = sum / arrivals
         let move = place - (expected ?? place)
-        // All is learned as if four tosses had come through before, and had no effect later.
         // All is learned as if four tosses had come through before, in noise of their size, and had no effect later.
         let surprise = move - zip(known, effects).reduce(0) { $0 + $1.0 * $1.1 } / (count + 4)
         let usual = (agreement + 4) / (count + 4)
