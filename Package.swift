@@ -60,6 +60,7 @@ let package = Package(
         // No pkgConfig: it would be linked. SoundFile loads it when a recording is read.
         .systemLibrary(name: "CSndFile", providers: [.apt(["libsndfile1-dev"])]),
         .target(name: "CLinux"),
+        .target(name: "CSystemd"),
         // By itself, so that a new commit has little compiled anew.
         .target(name: "CCommit", cSettings: commit.map { [.define("COMMIT", to: String($0))] } ?? []),
         .plugin(name: "EmbedProfiles", capability: .buildTool(), path: "Packaging/EmbedProfiles"),
@@ -73,11 +74,13 @@ let package = Package(
         part("LinkSession", uses: ["BeatTime"]),
         part("LinkNetwork", uses: ["BeatTime", "RealTime", "LinkSession", "CLinux"]),
         part("MIDIClock", uses: ["BeatTime"]),
+        part("TimeCode", uses: ["BeatTime"]),
         part("GatewayStatus"),
         part("LoopGuard", uses: ["BeatTime", "MIDIClock"]),
         part("Arbiter", uses: ["BeatTime", "LinkSession", "MIDIClock", "LoopGuard", "GatewayStatus"]),
         part(
-            "ConfigurationFiles", uses: ["BeatTime", "RealTime", "Essentials", "MIDIClock", "CYAML", "CLinux"],
+            "ConfigurationFiles",
+            uses: ["BeatTime", "RealTime", "Essentials", "MIDIClock", "TimeCode", "CYAML", "CLinux"],
             plugins: ["EmbedProfiles"]),
         part(
             "ClockMeter", uses: ["BeatTime", "MIDIClock"],
@@ -86,7 +89,7 @@ let package = Package(
         part("QRCode"),
         part("SoundCalibration", uses: ["BeatTime", "MIDIClock", "OnsetDetection"]),
         part("SoundFile", uses: ["CSndFile"]),
-        part("ALSASequencer", uses: ["CALSA", "BeatTime", "RealTime", "Essentials", "MIDIClock"]),
+        part("ALSASequencer", uses: ["CALSA", "BeatTime", "RealTime", "Essentials", "MIDIClock", "TimeCode"]),
         part("AudioCapture", uses: ["CALSA", "ALSASequencer", "OnsetDetection", "RealTime"]),
         part(
             "Doctor",
@@ -94,12 +97,13 @@ let package = Package(
                 "BeatTime", "RealTime", "RealTimeKit", "Essentials", "LinkSession", "LinkNetwork", "ALSASequencer",
                 "CLinux",
             ]),
-        part("ClockDispatch", uses: ["BeatTime", "RealTime", "MIDIClock", "ALSASequencer"]),
+        part("ClockDispatch", uses: ["BeatTime", "RealTime", "MIDIClock", "TimeCode", "ALSASequencer"]),
         part(
             "Gateway",
             uses: [
                 "BeatTime", "RealTime", "Essentials", "LinkSession", "LinkNetwork", "MIDIClock", "LoopGuard",
-                "GatewayStatus", "Arbiter", "ConfigurationFiles", "ClockDispatch", "ALSASequencer", "CLinux",
+                "TimeCode", "GatewayStatus", "Arbiter", "ConfigurationFiles", "ClockDispatch", "ALSASequencer",
+                "CLinux",
             ],
             products: [logging]),
         part(
@@ -109,8 +113,8 @@ let package = Package(
                 "OnsetDetection", "RealTime", "SoundCalibration",
             ]),
         part("OpenSoundControl", uses: ["CLO"]),
-        part("DBus", uses: ["Essentials", "RealTime"]),
-        part("RealTimeKit", uses: ["DBus", "Essentials", "RealTime"]),
+        part("DBus", uses: ["CSystemd", "RealTime"]),
+        part("RealTimeKit", uses: ["DBus", "RealTime"]),
         part(
             "PlainHTTP",
             products: [
@@ -151,7 +155,8 @@ let package = Package(
             name: "tactus",
             dependencies: [
                 "Gateway", "GatewayStatus", "ClockDispatch", "ControlServer", "ClockMeter", "ConfigurationFiles",
-                "DBus", "Doctor", "MIDIClock", "ALSASequencer", "AudioCapture", "Listening", "OnsetDetection",
+                "DBus", "Doctor", "MIDIClock", "TimeCode", "ALSASequencer", "AudioCapture", "Listening",
+                "OnsetDetection",
                 "SoundCalibration", "SoundFile", "PlainHTTP", "QRCode", "Essentials", "RealTime", "RealTimeKit",
                 "BeatTime",
                 "CCommit", "CLinux",
@@ -205,12 +210,15 @@ let package = Package(
             uses: [
                 "ALSASequencer", "Arbiter", "BeatTime", "ClockDispatch", "ConfigurationFiles", "Essentials",
                 "GatewayStatus",
-                "LinkNetwork", "LinkSession", "MIDIClock", "RealTime", "Simulation",
+                "LinkNetwork", "LinkSession", "MIDIClock", "RealTime", "Simulation", "TimeCode",
             ],
             products: [logging]),
-        tests(of: "ClockDispatch", uses: ["ALSASequencer", "BeatTime", "MIDIClock", "RealTime", "Simulation"]),
+        tests(
+            of: "ClockDispatch",
+            uses: ["ALSASequencer", "BeatTime", "MIDIClock", "RealTime", "Simulation", "TimeCode"]),
         tests(of: "ClockMeter", uses: ["BeatTime", "MIDIClock", "Simulation"]),
         tests(of: "MIDIClock", uses: ["BeatTime", "Simulation"]),
+        tests(of: "TimeCode", uses: ["BeatTime"]),
         tests(
             of: "ConfigurationFiles", uses: ["BeatTime", "HostileInput", "MIDIClock", "Simulation"], exclude: ["Corpus"]
         ),
@@ -219,7 +227,6 @@ let package = Package(
         tests(
             of: "Arbiter", uses: ["BeatTime", "GatewayStatus", "LinkSession", "MIDIClock", "Simulation"]),
         tests(of: "OpenSoundControl", uses: ["Simulation"]),
-        tests(of: "DBus"),
         tests(of: "RealTimeKit", uses: ["DBus"]),
         tests(
             of: "PlainHTTP",

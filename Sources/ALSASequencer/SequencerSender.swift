@@ -2,6 +2,7 @@ internal import CALSA
 internal import Glibc
 package import MIDIClock
 package import RealTime
+package import TimeCode
 
 /// The output thread's access to its client: sends messages directly, or by the queue.
 ///
@@ -70,13 +71,37 @@ package struct SequencerSender: ~Copyable {
         calsa_schedule(fill(message, from: port), queue, queueTime)
     }
 
+    /// Adds a quarter frame for all subscribers of a port; nothing else of time code is an event of fixed size.
+    package mutating func add(_ message: TimeCodeMessage, from port: UInt8) {
+        guard case .quarterFrame(let piece, let time) = message else { return }
+        calsa_set_direct(fill(piece, of: time, from: port))
+    }
+
+    /// Adds a quarter frame for all subscribers of a port, sent by the queue.
+    package mutating func add(_ message: TimeCodeMessage, from port: UInt8, at queueTime: Int64) {
+        guard let queue, case .quarterFrame(let piece, let time) = message else { return }
+        calsa_schedule(fill(piece, of: time, from: port), queue, queueTime)
+    }
+
+    private mutating func fill(
+        _ piece: UInt8, of time: TimeCode, from port: UInt8
+    ) -> UnsafeMutablePointer<snd_seq_event_t> {
+        let event = nextEvent(from: port)
+        event.pointee.type = UInt8(SND_SEQ_EVENT_QFRAME.rawValue)
+        event.pointee.data.control.value = Int32(TimeCodeMessage.data(ofPiece: piece, of: time))
+        return event
+    }
+
+    /// Sends a full frame to all subscribers of a port at once.
+    ///
+    /// - Returns: whether all of them have taken it.
+    package func send(_ time: TimeCode, from port: UInt8) -> Bool {
+        let (word, count) = TimeCodeMessage.fullFrame(time).wire
+        return withUnsafeBytes(of: word.littleEndian) { calsa_write_bytes(descriptor, port, $0.baseAddress, count) > 0 }
+    }
+
     private mutating func fill(_ message: ClockMessage, from port: UInt8) -> UnsafeMutablePointer<snd_seq_event_t> {
-        // Beyond the capacity, which callers know, the last event is overwritten rather than other memory.
-        let event = outgoing.start + min(count, Self.capacity - 1)
-        count = min(count + 1, Self.capacity)
-        calsa_clear(event)
-        calsa_set_source(event, port)
-        calsa_set_subscribers(event)
+        let event = nextEvent(from: port)
         switch message {
         case .timingClock: event.pointee.type = UInt8(SND_SEQ_EVENT_CLOCK.rawValue)
         case .start: event.pointee.type = UInt8(SND_SEQ_EVENT_START.rawValue)
@@ -86,6 +111,16 @@ package struct SequencerSender: ~Copyable {
             event.pointee.type = UInt8(SND_SEQ_EVENT_SONGPOS.rawValue)
             event.pointee.data.control.value = Int32(beats)
         }
+        return event
+    }
+
+    private mutating func nextEvent(from port: UInt8) -> UnsafeMutablePointer<snd_seq_event_t> {
+        // Beyond the capacity, which callers know, the last event is overwritten rather than other memory.
+        let event = outgoing.start + min(count, Self.capacity - 1)
+        count = min(count + 1, Self.capacity)
+        calsa_clear(event)
+        calsa_set_source(event, port)
+        calsa_set_subscribers(event)
         return event
     }
 

@@ -23,6 +23,8 @@ package struct Arbiter: Sendable {
     private var isHolding = false
     /// Whether the song plays, and where it begins.
     package internal(set) var transport: PlannedTransport
+    /// How often the beats of a playing song were moved to another grid, while the song went on.
+    package private(set) var relocations: UInt32 = 0
     var link: LinkView
     /// The machines whose clocks are received.
     var leaders = ClockLeaders()
@@ -292,6 +294,7 @@ package struct Arbiter: Sendable {
     /// plays, it moves back to the bar that has begun.
     private mutating func relocate(from old: TickLine, isNewGrid: Bool, at now: HostTime) {
         let bar = transport.ticksPerBar
+        relocations &+= 1
         if isNewGrid, !line.isSameGrid(as: old) {
             let distance = transport.startTick - line.tickOrigin
             transport.startTick = line.tickOrigin + (distance + bar / 2).flooredToMultiple(of: bar)

@@ -5,6 +5,8 @@
 #include <alsa/asoundlib.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
 /// Implemented in Swift: receives one line of libasound's own error messages.
 void calsa_report(const char *text);
@@ -41,6 +43,22 @@ static inline void calsa_control_queue(snd_seq_event_t *event, int queue, snd_se
     snd_seq_ev_clear(event);
     snd_seq_ev_set_direct(event);
     snd_seq_ev_set_queue_control(event, type, queue, 0);
+}
+/// Writes a message of up to 16 bytes to all subscribers of a port at once.
+///
+/// The kernel wants such bytes right behind their event.
+static inline ssize_t calsa_write_bytes(int descriptor, unsigned char port, const void *bytes, size_t count) {
+    unsigned char buffer[sizeof(snd_seq_event_t) + 16];
+    snd_seq_event_t event;
+    if (count > 16) return -1;
+    snd_seq_ev_clear(&event);
+    snd_seq_ev_set_direct(&event);
+    snd_seq_ev_set_source(&event, port);
+    snd_seq_ev_set_subs(&event);
+    snd_seq_ev_set_sysex(&event, (unsigned)count, NULL);
+    memcpy(buffer, &event, sizeof event);
+    memcpy(buffer + sizeof event, bytes, count);
+    return write(descriptor, buffer, sizeof event + count);
 }
 
 #endif

@@ -3,6 +3,7 @@ internal import BeatTime
 internal import Glibc
 internal import MIDIClock
 internal import RealTime
+internal import TimeCode
 
 /// What the dispatcher runs on: clocks, outputs, and the sequencer's queue.
 protocol DispatchMachine: ~Copyable {
@@ -71,7 +72,11 @@ struct KernelMachine: DispatchMachine, ~Copyable {
         sender?.begin()
         for index in messages.indices {
             guard let port = messages[index].port else { continue }
-            sender?.add(messages[index].message, from: port, at: messages[index].queueTime)
+            let time = messages[index].queueTime
+            switch messages[index].message {
+            case .clock(let message): sender?.add(message, from: port, at: time)
+            case .timeCode(let message): sender?.add(message, from: port, at: time)
+            }
         }
         return sender?.write(from: 0) ?? 0
     }
@@ -81,12 +86,18 @@ struct KernelMachine: DispatchMachine, ~Copyable {
     mutating func send(_ messages: UnsafeMutableBufferPointer<ScheduledMessage>) {
         sender?.begin()
         for index in messages.indices {
-            if let port = messages[index].port { sender?.add(messages[index].message, from: port) }
+            guard let port = messages[index].port else { continue }
+            switch messages[index].message {
+            case .clock(let message): sender?.add(message, from: port)
+            case .timeCode(.fullFrame(let time)):
+                messages[index].wasRefused = sender?.send(time, from: port) == false
+            case .timeCode(let piece): sender?.add(piece, from: port)
+            }
         }
         // The kernel stops at each message that a receiver refuses: continue behind it.
         guard var refused = sender?.write(from: 0) else { return }
         var position = 0
-        for index in messages.indices where messages[index].port != nil {
+        for index in messages.indices where messages[index].port != nil && messages[index].message.fitsQueue {
             if position == refused {
                 messages[index].wasRefused = true
                 refused = sender?.write(from: refused + 1) ?? .max
@@ -96,8 +107,8 @@ struct KernelMachine: DispatchMachine, ~Copyable {
     }
 
     func write(_ bytes: LineBytes, to line: Int32) -> Int? {
-        var word = bytes.word.littleEndian
-        let written = Glibc.write(line, &word, bytes.count)
+        var array = bytes.bytes
+        let written = Glibc.write(line, &array, bytes.count)
         return written < 0 && errno != EAGAIN && errno != EINTR ? nil : max(0, written)
     }
 }

@@ -6,11 +6,11 @@ internal import Synchronization
 
 /// What the output thread knows of one output.
 struct OutputState: BitwiseCopyable {
-    var planner = TickPlanner()
-    /// Whether its planner must be asked what is next, since something has changed.
+    var stream = Stream.clock(TickPlanner())
+    /// Whether its stream must be asked what is next, since something has changed.
     var isOutdated = true
-    /// What its planner gives next; nil if nothing.
-    var next: PlannedMessage?
+    /// What its stream gives next; nil if nothing.
+    var next: StreamEvent?
     /// When that is due.
     var due = MonotonicTime(nanoseconds: 0)
     /// When the thread may send that itself: not before what is in the queue has left it.
@@ -23,9 +23,9 @@ struct OutputState: BitwiseCopyable {
     var slot = OutputBoard.Slot()
     /// ``OutputBoard/Slot/occupant`` when this state was last reset; a different number means another output.
     var occupant: UInt32 = 0
-    /// Value of ``OutputBoard/Slot/connections`` when the planner was last told of a device.
+    /// Value of ``OutputBoard/Slot/connections`` when the stream was last told of a device.
     var connections: UInt32 = 0
-    /// Value of ``OutputBoard/Slot/realigning`` when the planner was last told to realign.
+    /// Value of ``OutputBoard/Slot/realigning`` when the stream was last told to realign.
     var realigning = OutputBoard.Realigning()
     /// The rest of a message that its line has taken only in part.
     var unwritten = LineBytes()
@@ -44,7 +44,7 @@ struct OutputState: BitwiseCopyable {
 /// Sends every message exactly once, and on time: what is in the queue is sent.
 ///
 /// Some milliseconds before a message is due, the thread starts the sequencer's queue, sees when that has really
-/// started, and puts in what is due soon. From then on it counts as sent: nothing is taken back, and planners move on
+/// started, and puts in what is due soon. From then on it counts as sent: nothing is taken back, and streams move on
 /// once. The queue sends from the timer's interrupt, even while the thread cannot run. A new plan holds for what is not
 /// in the queue yet.
 ///
@@ -110,7 +110,7 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
         self.way = way
         self.counters = counters.start
         states = PageArray(count: max(1, counters.count)) { _ in OutputState() }
-        let nothing = ScheduledMessage(slot: 0, sink: .away, message: .timingClock)
+        let nothing = ScheduledMessage(slot: 0, sink: .away, message: .clock(.timingClock))
         batch = PageArray(count: SequencerSender.capacity) { _ in nothing }
         reading = machine.reading(after: nil)
         awakeSince = reading.monotonic
@@ -148,7 +148,8 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
     mutating func take(_ board: borrowing OutputBoard) {
         guard newest != board.generation else { return }
         newest = board.generation
-        shared = SharedPlan(map: board.map, transport: board.transport, outputs: board.count)
+        shared = SharedPlan(
+            map: board.map, transport: board.transport, songBegin: board.songBegin, outputs: board.count)
         for slot in 0..<board.count { takeChanges(of: slot, board) }
     }
 
@@ -232,9 +233,8 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
         var count = 0
         for slot in 0..<shared.outputs {
             let isUnsure = isQueued(states[slot].stops, at: now) && states[slot].slot.settings.sendsStop
-            guard let last = states[slot].planner.finish() ?? (isUnsure ? .stop : nil) else { continue }
-            batch[count] = ScheduledMessage(
-                slot: slot, sink: states[slot].slot.sink, message: last)
+            guard let last = states[slot].stream.finish() ?? (isUnsure ? .stop : nil) else { continue }
+            batch[count] = ScheduledMessage(slot: slot, sink: states[slot].slot.sink, message: .clock(last))
             count += 1
         }
         stopQueue()
@@ -258,21 +258,22 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
             states[slot].occupant = output.occupant
             counters[slot].reset()
         }
+        if !states[slot].stream.isOne(of: output.stream) { states[slot].stream = Stream(output.stream) }
         if states[slot].slot.sink != output.sink { states[slot].unwritten = LineBytes() }
         states[slot].slot = output
         if states[slot].realigning != output.realigning {
             states[slot].realigning = output.realigning
-            states[slot].planner.realign(output.realigning.when)
+            states[slot].stream.realign(output.realigning.when)
         }
         if states[slot].connections != output.connections {
             states[slot].connections = output.connections
-            states[slot].planner.deviceConnected(isReturning: output.connections > 1)
+            states[slot].stream.deviceConnected(isReturning: output.connections > 1)
         }
-        if output.sink == .away { states[slot].planner.fallSilent() }
+        if output.sink == .away { states[slot].stream.fallSilent() }
         states[slot].isOutdated = true
     }
 
-    /// Asks those outputs' planners what is next for which something has changed, or which are late.
+    /// Asks those outputs' streams what is next for which something has changed, or which are late.
     mutating func plan() {
         let late = reading.monotonic.advanced(byNanoseconds: -Self.late)
         for slot in 0..<shared.outputs {
@@ -284,17 +285,17 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
         }
     }
 
-    /// Asks an output's planner what is next, after all that is in the queue.
+    /// Asks an output's stream what is next, after all that is in the queue.
     mutating func plan(_ slot: Int) {
         states[slot].isOutdated = false
         guard states[slot].slot.sink != .away else { return states[slot].next = nil }
         let isAhead = states[slot].leaves > reading.monotonic
         let earliest = isAhead ? reading.hostTime(of: states[slot].leaves) : reading.hostTime
-        let plan = states[slot].slot.plan(shared.transport)
-        states[slot].next = states[slot].planner.next(plan, on: shared.map, at: earliest)
-        let isDirect = !usesQueue || !states[slot].slot.sink.isPort || states[slot].planner.step != .inStep
-        states[slot].isForQueue = !isDirect
-        states[slot].isUrgent = states[slot].next.map { $0.message == .stop && $0.due <= earliest } ?? false
+        let next = states[slot].stream.next(states[slot].slot, shared, at: earliest)
+        states[slot].next = next
+        let mayQueue = usesQueue && states[slot].slot.sink.isPort && states[slot].stream.step == .inStep
+        states[slot].isForQueue = mayQueue && next?.message.fitsQueue == true
+        states[slot].isUrgent = next.map { $0.message == .clock(.stop) && $0.due <= earliest } ?? false
         setDue(slot)
         report(slot)
     }
@@ -323,13 +324,13 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
         queue != nil && now < leaves.advanced(byNanoseconds: Self.longestHold)
     }
 
-    /// Publishes the state of an output's device, and what its planner has skipped.
+    /// Publishes the state of an output's device, and what its stream has skipped.
     func report(_ slot: Int) {
-        let skipped = states[slot].planner.takeSkipped()
+        let skipped = states[slot].stream.takeSkipped()
         if skipped.pulses > 0 { counters[slot].countSkipped(skipped, at: reading.hostTime) }
-        counters[slot].step.store(states[slot].planner.step.rawValue, ordering: .relaxed)
-        counters[slot].mayPlay.store(states[slot].planner.mayPlay, ordering: .relaxed)
-        counters[slot].publish(states[slot].planner.rate)
+        counters[slot].step.store(states[slot].stream.step.rawValue, ordering: .relaxed)
+        counters[slot].mayPlay.store(states[slot].stream.mayPlay, ordering: .relaxed)
+        if let rate = states[slot].stream.rate { counters[slot].publish(rate) }
     }
 
     /// Notes which boards are in use alone by now.

@@ -127,7 +127,7 @@ extension Dispatcher where Machine: ~Copyable {
         var count = 0
         while count < room, let slot = firstForQueue(), states[slot].due <= end, let next = states[slot].next {
             // A Stop comes right behind what starts its device; everything else comes after what is in the queue.
-            let isStop = next.message == .stop
+            let isStop = next.message == .clock(.stop)
             let due = isStop ? max(states[slot].due, now.advanced(byNanoseconds: QueueRun.period)) : states[slot].due
             let period = max(isStop ? 1 : states[slot].period, queue.period(endingNear: due))
             let leaves = queue.end(ofPeriod: period)
@@ -151,15 +151,15 @@ extension Dispatcher where Machine: ~Copyable {
     }
 
     /// Counts a message that is put into the queue as sent.
-    private mutating func enters(_ slot: Int, _ next: PlannedMessage, period: Int64, leaves: MonotonicTime) {
+    private mutating func enters(_ slot: Int, _ next: StreamEvent, period: Int64, leaves: MonotonicTime) {
         states[slot].period = max(states[slot].period, period)
         states[slot].leaves = max(states[slot].leaves, leaves)
         switch next.message {
-        case .timingClock: states[slot].ticksQueued += 1
-        case .stop: states[slot].stops = leaves
-        case .start, .continue, .songPosition: states[slot].moves = leaves
+        case .clock(.timingClock), .timeCode: states[slot].ticksQueued += 1
+        case .clock(.stop): states[slot].stops = leaves
+        case .clock(.start), .clock(.continue), .clock(.songPosition): states[slot].moves = leaves
         }
-        if next.message != .timingClock || next.isPartOfEntry { states[slot].receipt = states[slot].leaves }
+        if next.isImportant { states[slot].receipt = states[slot].leaves }
         sent(slot, next, at: reading.hostTime(of: leaves))
         plan(slot)
     }

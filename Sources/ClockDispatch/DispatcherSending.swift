@@ -60,9 +60,9 @@ extension Dispatcher where Machine: ~Copyable {
     }
 
     /// Notes that a message leaves at a time.
-    mutating func sent(_ slot: Int, _ planned: PlannedMessage, at time: HostTime) {
-        states[slot].planner.sent(planned, at: time)
-        guard planned.message == .timingClock else { return }
+    mutating func sent(_ slot: Int, _ planned: StreamEvent, at time: HostTime) {
+        states[slot].stream.sent(planned, at: time)
+        guard planned.message.isPulse else { return }
         counters[slot].countTick(lateness: planned.due.microseconds(to: time) + planned.belated, at: time)
     }
 
@@ -70,7 +70,7 @@ extension Dispatcher where Machine: ~Copyable {
     mutating func refused(_ slot: Int) {
         countDropped(slot)
         states[slot].receipt = nil
-        states[slot].planner.refused()
+        states[slot].stream.refused()
         states[slot].isOutdated = true
     }
 
@@ -78,7 +78,7 @@ extension Dispatcher where Machine: ~Copyable {
 
     /// Notes that a device has taken everything it was sent so far.
     private func taken(_ slot: Int) {
-        states[slot].planner.taken()
+        states[slot].stream.taken()
         states[slot].isOutdated = true
     }
 

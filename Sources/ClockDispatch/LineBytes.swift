@@ -1,18 +1,15 @@
-internal import MIDIClock
-
 /// Bytes to write to a line, which may accept only the first ones.
 ///
 /// The others are sent before the next message.
 struct LineBytes: Hashable, BitwiseCopyable {
-    /// The bytes; the first one is the lowest byte.
-    private(set) var word: UInt64 = 0
-    /// Number of bytes: up to two left of one message, and three of the next.
+    /// The bytes; the longest message has ten, of which up to nine may be left when the next is appended.
+    private(set) var bytes = SIMD32<UInt8>()
     private(set) var count = 0
 
     /// Appends the bytes of a message.
-    mutating func append(_ message: ClockMessage) {
-        let (bytes, length) = message.wire
-        word |= UInt64(bytes) << UInt64(8 * count)
+    mutating func append(_ message: StreamMessage) {
+        let (word, length) = message.wire
+        for index in 0..<length { bytes[count + index] = UInt8(truncatingIfNeeded: word >> UInt128(8 * index)) }
         count += length
     }
 
@@ -25,15 +22,12 @@ struct LineBytes: Hashable, BitwiseCopyable {
     ///   - taken: the number of bytes that the line has accepted.
     ///   - message: the last one appended.
     /// - Returns: the rest of a message that was begun, or nothing.
-    func rest(afterTaking taken: Int, of message: ClockMessage) -> LineBytes {
-        var rest = self
+    func rest(afterTaking taken: Int, of message: StreamMessage) -> LineBytes {
         let older = count - message.wire.count
-        if taken <= older {
-            rest.count = older
-            rest.word &= 1 << UInt64(8 * older) - 1
-        }
-        rest.word >>= UInt64(8 * taken)
-        rest.count -= taken
+        let end = taken <= older ? older : count
+        var rest = LineBytes()
+        for index in taken..<end { rest.bytes[index - taken] = bytes[index] }
+        rest.count = end - taken
         return rest
     }
 }

@@ -1,7 +1,8 @@
-internal import BeatTime
+package import BeatTime
 package import MIDIClock
 package import RealTime
 package import Synchronization
+internal import TimeCode
 
 /// Where an output's messages go.
 package enum Sink: Hashable, Sendable, BitwiseCopyable {
@@ -33,6 +34,8 @@ package struct OutputBoard: Sendable, BitwiseCopyable {
 
     package var map: TempoMap
     package var transport: PlannedTransport
+    /// When the song begins or has begun; meaningless while it is stopped.
+    package var songBegin = HostTime(microseconds: 0)
     package var count = 0
     package var slots = InlineArray<64, Slot>(repeating: Slot())
     /// Counts published boards, so that the writer can learn which one is in use.
@@ -44,6 +47,7 @@ package struct OutputBoard: Sendable, BitwiseCopyable {
     }
 
     package struct Slot: Sendable, BitwiseCopyable {
+        package var stream = StreamKind.clock
         package var settings = OutputSettings()
         package var sink = Sink.away
         /// Whether it sends; if not, its device is stopped and gets no clock.
@@ -60,10 +64,11 @@ package struct OutputBoard: Sendable, BitwiseCopyable {
         package var probe = Probe.none
 
         package init(
-            settings: OutputSettings = OutputSettings(), sink: Sink = .away, isEnabled: Bool = true,
-            isShared: Bool = false, occupant: UInt32 = 0, connections: UInt32 = 0,
+            stream: StreamKind = .clock, settings: OutputSettings = OutputSettings(), sink: Sink = .away,
+            isEnabled: Bool = true, isShared: Bool = false, occupant: UInt32 = 0, connections: UInt32 = 0,
             realigning: Realigning = Realigning(), probe: Probe = .none
         ) {
+            self.stream = stream
             self.settings = settings
             self.sink = sink
             self.isEnabled = isEnabled
@@ -82,6 +87,13 @@ package struct OutputBoard: Sendable, BitwiseCopyable {
                 plan.settings.isClockAlwaysOn = false
             }
             return plan
+        }
+
+        /// The plan of an output of time code; nil for another.
+        func timeCodePlan(_ shared: SharedPlan) -> TimeCodePlan? {
+            guard case .timeCode(let start) = stream else { return nil }
+            let begin = shared.transport.isPlaying && isEnabled ? shared.songBegin : nil
+            return TimeCodePlan(begin: begin, start: start, offset: settings.offset)
         }
     }
 

@@ -45,6 +45,7 @@ extension ConfigurationFile {
         Key("profile", \.profile, .text(example: "roland-tr-8s")),
         Key("clock", \.overrides.clock, override: Profile.clockKeys),
         Key("transport", \.overrides.transport, override: Profile.transportKeys),
+        Key("time-code", \.overrides.timeCode, override: TimeCodeSection.keys),
     ]
 
     private static let followKeys: [Key<Follow>] = [

@@ -14,6 +14,8 @@ package struct Profile: Hashable, Sendable {
     package var match: [String] = []
     /// The sections `clock` and `transport`, as the tick planner uses them.
     package var settings = OutputSettings()
+    /// The section `time-code`, as written.
+    var timeCodeSection = TimeCodeSection()
     /// What the device may send to us.
     package var input = Input()
     /// Known facts with their sources.

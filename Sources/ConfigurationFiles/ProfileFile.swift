@@ -13,6 +13,7 @@ extension Profile {
         self.file = file
         try Reading.file(bytes, named: file, keys: Self.keys, into: &self) { profile, root, reading in
             reading.mistakes += profile.contradictions(in: root["transport"])
+            reading.mistakes += profile.timeCodeMistakes(in: root["time-code"])
         }
         settleRealign()
     }
@@ -39,6 +40,7 @@ extension Profile {
         Key("match", \.match, .names),
         Key("clock", \.self, section: clockKeys),
         Key("transport", \.self, section: transportKeys),
+        Key("time-code", \.self, section: TimeCodeSection.keys),
         Key("input", \.input, section: inputKeys),
         Key("notes", \.notes, .notes),
     ]

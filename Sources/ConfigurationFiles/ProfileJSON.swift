@@ -1,4 +1,5 @@
 internal import MIDIClock
+internal import TimeCode
 
 /// A profile as JSON: all settings in use, in the units of its file; `file` is null if it is built in.
 extension Profile: Encodable {
@@ -10,11 +11,12 @@ extension Profile: Encodable {
         try container.encode(match, forKey: .match)
         try container.encode(ClockSection(settings), forKey: .clock)
         try container.encode(TransportSection(settings), forKey: .transport)
+        try container.encode(timeCode.map(TimeCodeEntry.init), forKey: .timeCode)
         try container.encode(InputSection(input), forKey: .input)
         try container.encode(notes.map(NoteEntry.init), forKey: .notes)
     }
 
-    private enum Keys: CodingKey { case id, file, name, match, clock, transport, input, notes }
+    private enum Keys: CodingKey { case id, file, name, match, clock, transport, timeCode, input, notes }
 
     private struct ClockSection: Encodable {
         var when, rephase: String
@@ -55,6 +57,15 @@ extension Profile: Encodable {
             songPosition = settings.takesSongPosition
             lead = Double(settings.lead) / 1_000
             locate = Double(settings.locate) / 1_000
+        }
+    }
+
+    private struct TimeCodeEntry: Encodable {
+        var rate, start: String
+
+        init(_ start: TimeCode) {
+            rate = start.rate.name
+            self.start = start.description
         }
     }
 

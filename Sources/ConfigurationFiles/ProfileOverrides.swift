@@ -2,6 +2,7 @@
 package struct ProfileOverrides: Hashable, Sendable {
     var clock: YAMLNode?
     var transport: YAMLNode?
+    var timeCode: YAMLNode?
 
     /// No changes.
     package init() {}
@@ -18,7 +19,9 @@ extension Profile {
         var reading = Reading()
         overrides.clock?.read(into: &profile, keys: Self.clockKeys, section: "'clock'", &reading)
         overrides.transport?.read(into: &profile, keys: Self.transportKeys, section: "'transport'", &reading)
+        overrides.timeCode?.read(into: &profile, keys: TimeCodeSection.keys, section: "'time-code'", &reading)
         reading.mistakes += profile.contradictions(in: overrides.transport)
+        reading.mistakes += profile.timeCodeMistakes(in: overrides.timeCode)
         guard reading.mistakes.isEmpty else { throw Mistakes(reading.mistakes) }
         profile.settleRealign()
         return profile

@@ -7,25 +7,20 @@ package enum BusValue: Hashable, Sendable {
     case uint64(UInt64)
     case string(String)
     case objectPath(String)
-    case signature(String)
     /// A list of byte strings, such as the properties of a network service; never read.
     case byteStrings([String])
-    /// A value that says its own type, such as a property's.
-    indirect case variant(BusValue)
 
     package var text: String? {
         switch self {
-        case .string(let text), .objectPath(let text), .signature(let text): text
+        case .string(let text), .objectPath(let text): text
         default: nil
         }
     }
 }
 
 /// A message of D-Bus: a call, its answer, or a signal.
-///
-/// See the D-Bus specification, "Message Protocol". Only little-endian messages are made or read: that is what the bus
-/// of the machine itself has.
 package struct BusMessage: Hashable, Sendable {
+    /// See the D-Bus specification, "Message Format", for the numbers.
     package enum Kind: UInt8, Sendable {
         case call = 1
         case reply = 2
@@ -34,33 +29,32 @@ package struct BusMessage: Hashable, Sendable {
     }
 
     package var kind: Kind
-    /// Number of this message among those of its sender; never 0.
-    package var serial: UInt32
+    /// A call's number, by which its sender knows the answer; only in calls that are sent.
+    package var serial: UInt32 = 0
     /// The number of the call that this answers.
     package var replyTo: UInt32?
     package var destination: String?
-    package var sender: String?
     package var path: String?
     package var interface: String?
     package var member: String?
     /// What failed, such as `org.freedesktop.DBus.Error.ServiceUnknown`.
     package var errorName: String?
     /// The arguments; when read, those before the first of a type that is not a ``BusValue``.
+    ///
+    /// A variant, such as a property, is read as the value in it.
     package var body: [BusValue] = []
     /// Whether the bus may start the destination for this; not read.
     package var startsService = false
 
-    package init(kind: Kind, serial: UInt32) {
-        self.kind = kind
-        self.serial = serial
-    }
+    package init(kind: Kind) { self.kind = kind }
 
     /// A call that starts no service: what is not running is not wanted.
     package static func call(
         _ member: String, of interface: String, at path: String, to destination: String, serial: UInt32,
         _ body: [BusValue] = []
     ) -> BusMessage {
-        var message = BusMessage(kind: .call, serial: serial)
+        var message = BusMessage(kind: .call)
+        message.serial = serial
         message.member = member
         message.interface = interface
         message.path = path
@@ -73,12 +67,3 @@ package struct BusMessage: Hashable, Sendable {
         kind == .signal && self.member == member && self.interface == interface
     }
 }
-
-/// Numbers that the specification gives to the fields of a header.
-enum HeaderField: UInt8 {
-    case path = 1
-    case interface, member, errorName, replySerial, destination, sender, signature
-}
-
-/// A message that is not what the specification says.
-package struct MalformedMessage: Error, Hashable {}

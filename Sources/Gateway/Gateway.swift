@@ -122,7 +122,7 @@ package final class Gateway: Sendable {
 
     /// Most descriptors that a gateway opens, with the present addresses.
     package static func descriptorsNeeded(_ live: LiveConfiguration, interfaces: [String]) -> Int {
-        let lines = live.outputs.requests.count { if case .raw = $0.address { true } else { false } }
+        let lines = live.outputs.requests.count { $0.destination.isRaw }
         return ownDescriptors + lines + LocalAddress.descriptorsNeeded(onlyNamed: interfaces)
     }
 

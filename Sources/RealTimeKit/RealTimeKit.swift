@@ -1,5 +1,4 @@
 internal import DBus
-internal import Essentials
 internal import Glibc
 package import RealTime
 
@@ -23,12 +22,9 @@ package enum RealTimeKit {
         for thread: Int32, priority: Int32, overrun: WakeUp, orUntil end: WakeUp? = nil, deadline: MonotonicTime
     ) -> RealTimeAnswer? {
         do throws(SystemCallError) {
-            let connection = try BusConnection(variable: environment)
+            let connection = try BusConnection()
             var request = RealTimeRequest(process: getpid(), thread: thread, priority: priority)
             var effects = request.connected()
-            var descriptors = [connection.descriptor, end?.descriptor].compactMap(\.self).map {
-                pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
-            }
             while true {
                 for effect in effects {
                     switch effect {
@@ -38,11 +34,12 @@ package enum RealTimeKit {
                     case .end(let answer): return answer
                     }
                 }
+                var descriptors = [connection.awaited]
+                if let end { descriptors.append(pollfd(fd: end.descriptor, events: Int16(POLLIN), revents: 0)) }
                 poll(&descriptors, until: deadline)
                 if descriptors.count > 1, descriptors[1].revents != 0 { return nil }
                 guard MonotonicTime.now() < deadline else { return .refused("rtkit does not answer") }
-                effects =
-                    descriptors[0].revents == 0 ? [] : try connection.receive().flatMap { request.receive($0) }
+                effects = try connection.receive().flatMap { request.receive($0) }
             }
         } catch {
             return .refused("rtkit cannot be asked (\(error))")

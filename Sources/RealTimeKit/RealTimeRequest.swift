@@ -16,7 +16,7 @@ package struct RealTimeRequest {
     private var longestRun: Int64?
 
     private enum Step {
-        case hello, highestPriority, longestRun
+        case highestPriority, longestRun
         case grant(priority: Int32)
     }
 
@@ -31,7 +31,6 @@ package struct RealTimeRequest {
     /// Least time without a sleep to accept, in microseconds: the kernel looks only every few milliseconds, and ends the
     /// process if it sees all of it used up at once.
     private static let leastRun: Int64 = 100_000
-    private static let bus = "org.freedesktop.DBus"
     private static let kit = "org.freedesktop.RealtimeKit1"
     private static let path = "/org/freedesktop/RealtimeKit1"
 
@@ -48,7 +47,6 @@ package struct RealTimeRequest {
     /// What to do on a new connection.
     package mutating func connected() -> [Effect] {
         [
-            call(.hello, "Hello", of: Self.bus),
             call(.highestPriority, "Get", [.string(Self.kit), .string("MaxRealtimePriority")]),
             call(.longestRun, "Get", [.string(Self.kit), .string("RTTimeUSecMax")]),
         ]
@@ -61,9 +59,8 @@ package struct RealTimeRequest {
         else { return [] }
         if message.kind == .error { return [.end(.refused(Self.reason(message)))] }
         switch (step, message.body.first) {
-        case (.hello, _): return []
-        case (.highestPriority, .variant(.int32(let priority))?): highestPriority = priority
-        case (.longestRun, .variant(.int64(let microseconds))?): longestRun = microseconds
+        case (.highestPriority, .int32(let priority)?): highestPriority = priority
+        case (.longestRun, .int64(let microseconds)?): longestRun = microseconds
         case (.grant(let priority), _): return [.end(.granted(priority: priority))]
         default: return [.end(.refused("rtkit does not state its limits"))]
         }
@@ -98,10 +95,8 @@ package struct RealTimeRequest {
     ) -> Effect {
         serial += 1
         pending[serial] = step
-        let isBus = interface == Self.bus
         var message = BusMessage.call(
-            member, of: interface, at: isBus ? "/org/freedesktop/DBus" : Self.path, to: isBus ? Self.bus : Self.kit,
-            serial: serial, arguments)
+            member, of: interface, at: Self.path, to: Self.kit, serial: serial, arguments)
         // A desktop's bus starts rtkit for the first who asks.
         message.startsService = true
         return .send(message)

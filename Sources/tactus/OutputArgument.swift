@@ -4,23 +4,23 @@ import Gateway
 
 /// The value of `--output`: where it goes, and its profile.
 struct OutputArgument: Hashable {
-    var address: OutputAddress
+    var destination: Destination
     /// The ID of a profile.
     var profile: String?
 
     /// Reads `PORT[=PROFILE]`; the text after the last = is a profile if it can be the name of one.
     init(argument: String) throws(BadArgument) {
         guard let equals = argument.lastIndex(of: "=") else {
-            address = try OutputAddress(argument: argument)
+            destination = try Destination(argument: argument)
             return
         }
         let id = argument[argument.index(after: equals)...]
         guard id.utf8.allSatisfy(Self.isPartOfID) else {
-            address = try OutputAddress(argument: argument)
+            destination = try Destination(argument: argument)
             return
         }
         guard !id.isEmpty else { throw BadArgument("write the name of a profile after =, such as roland-tr-8s") }
-        address = try OutputAddress(argument: String(argument[..<equals]))
+        destination = try Destination(argument: String(argument[..<equals]))
         profile = String(id)
     }
 
@@ -32,10 +32,10 @@ struct OutputArgument: Hashable {
 
 /// The value of `--name`: an output, and what to call it.
 struct OutputName: Hashable {
-    var address: OutputAddress
+    var destination: Destination
     var name: String
 
-    init(address: OutputAddress, name: String) { (self.address, self.name) = (address, name) }
+    init(destination: Destination, name: String) { (self.destination, self.name) = (destination, name) }
 
     /// Reads `PORT=NAME`; the name is after the last =.
     init(argument: String) throws(BadArgument) {
@@ -44,11 +44,24 @@ struct OutputName: Hashable {
         guard let equals = argument.lastIndex(of: "=") else { throw mistake }
         name = argument[argument.index(after: equals)...].trimmed
         guard (1...63).contains(name.unicodeScalars.count), name == name.withoutControls else { throw mistake }
-        address = try OutputAddress(argument: String(argument[..<equals]))
+        destination = try Destination(argument: String(argument[..<equals]))
     }
 }
 
-extension OutputAddress {
+extension OutputRequest {
+    /// Equal for two outputs that cannot be there together: of the same kind at a port, or of any at a raw line.
+    var key: Key { Key(argument: destination.argument, isTimeCode: isTimeCode && !destination.isRaw) }
+
+    struct Key: Hashable {
+        let argument: String
+        let isTimeCode: Bool
+    }
+
+    /// What it is called if it is given no name; nil if that is not known before its device is there.
+    var ownName: String? { destination.ownName.map { _ in usualName } }
+}
+
+extension Destination {
     /// Refuses a name for an output that has one, and the name of the port `Clock`.
     func requireNameable(_ name: String, hasClockPort: Bool) throws(BadArgument) {
         if case .virtual = self { throw BadArgument("a virtual port has its name already") }
@@ -61,7 +74,7 @@ extension OutputAddress {
     var ownName: String? {
         switch self {
         case .name(let name), .virtual(let name): name
-        case .numeric, .raw: nil
+        case .number, .raw, .device: nil
         }
     }
 
@@ -80,9 +93,10 @@ extension OutputAddress {
     var argument: String {
         switch self {
         case .name(let name): name.lowercased()
-        case .numeric(let client, let port): "\(client):\(port)"
+        case .number(let address): address.description
         case .virtual(let name): "virtual:\(name)"
         case .raw(let path, _): "raw:\(path)"
+        case .device: name
         }
     }
 
@@ -92,9 +106,9 @@ extension OutputAddress {
         throw BadArgument("the port Clock always exists; --no-clock-port frees its name")
     }
 
-    private static func port(_ text: String) throws(BadArgument) -> OutputAddress {
+    private static func port(_ text: String) throws(BadArgument) -> Destination {
         switch PortAddress.read(text) {
-        case .address(let address): .numeric(client: address.client, port: address.port)
+        case .address(let address): .number(address)
         case .outOfRange: throw BadArgument("a sequencer port is 0:0 to 191:253; 'tactus ports' lists them")
         case .name: .name(try name(text[...], such: "TR-8S"))
         }
@@ -108,7 +122,7 @@ extension OutputAddress {
         return String(text[first.startIndex..<last.endIndex])
     }
 
-    private static func raw(_ text: Substring) throws(BadArgument) -> OutputAddress {
+    private static func raw(_ text: Substring) throws(BadArgument) -> Destination {
         var path = text
         var rate = 31250
         // An @ before the last slash belongs to a folder's name.

@@ -1,6 +1,7 @@
 import ConfigurationFiles
 import Essentials
 import MIDIClock
+import TimeCode
 
 /// A profile as text for people.
 enum ProfileText {
@@ -13,12 +14,19 @@ enum ProfileText {
                     profile.match.isEmpty
                         ? "by nothing; name it with --output PORT=\(profile.id)" : profile.match.joined(separator: ", ")
                 ),
-            ] + clock(profile.settings) + transport(profile.settings) + [("input", input(profile.input))]
+            ] + stream(profile) + [("input", input(profile.input))]
         let notes = profile.notes.flatMap { note in
             ["- \(note.fact)", "  \(note.confidence.rawValue), \(note.source)"]
         }
         let warnings = profile.warnings.map { "- note that \($0)" }
         return (rows.map { "\($0.0.padded(to: 12))\($0.1)" } + notes + warnings).map(\.withoutControls)
+    }
+
+    private static func stream(_ profile: Profile) -> [(String, String)] {
+        guard let start = profile.timeCode else { return clock(profile.settings) + transport(profile.settings) }
+        let rate =
+            start.rate == .thirtyDrop ? "29.97 frames a second, drop-frame" : "\(start.rate.name) frames a second"
+        return [("time code", "\(rate), from \(start)"), ("offset", milliseconds(profile.settings.offset))]
     }
 
     private static func clock(_ settings: OutputSettings) -> [(String, String)] {

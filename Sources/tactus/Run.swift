@@ -191,31 +191,38 @@ struct Run: AsyncParsableCommand {
         }
         for output in output where !noClockPort {
             do throws(BadArgument) {
-                try output.address.requireNotClock()
+                try output.destination.requireNotClock()
             } catch {
                 throw ValidationError("--output virtual:Clock: \(error)")
             }
         }
-        let outputs = output.map(\.address.argument)
-        for (index, name) in outputs.enumerated() where outputs[..<index].contains(name) {
+        let outputs = output.map(\.destination.argument)
+        // A port may have an output of time code beside one of a clock; which profile is which is known later.
+        for (index, name) in outputs.enumerated()
+        where output[..<index].contains(where: {
+            $0.destination.argument == name && $0.profile == output[index].profile
+        }) {
             throw ValidationError("--output \(name) is given twice")
         }
         for (index, name) in name.enumerated() {
-            guard outputs.contains(name.address.argument) else {
-                throw ValidationError("--name \(name.address.argument)=\(name.name): there is no such --output")
+            guard outputs.contains(name.destination.argument) else {
+                throw ValidationError("--name \(name.destination.argument)=\(name.name): there is no such --output")
             }
             do throws(BadArgument) {
-                try name.address.requireNameable(name.name, hasClockPort: !noClockPort)
+                try name.destination.requireNameable(name.name, hasClockPort: !noClockPort)
             } catch {
-                throw ValidationError("--name \(name.address.argument)=\(name.name): \(error)")
+                throw ValidationError("--name \(name.destination.argument)=\(name.name): \(error)")
             }
-            let namesakes = output.map(\.address).filter { $0.argument != name.address.argument }
+            let namesakes = output.map(\.destination).filter { $0.argument != name.destination.argument }
             guard !namesakes.contains(where: { $0.ownName?.lowercased() == name.name.lowercased() }) else {
                 throw ValidationError(
-                    "--name \(name.address.argument)=\(name.name): another --output is called so; choose another name")
+                    "--name \(name.destination.argument)=\(name.name): another --output is called so; choose another name"
+                )
             }
             for other in self.name[..<index]
-            where other.address.argument == name.address.argument || other.name.lowercased() == name.name.lowercased() {
+            where other.destination.argument == name.destination.argument
+                || other.name.lowercased() == name.name.lowercased()
+            {
                 throw ValidationError("two --name name the same output, or give the same name")
             }
         }

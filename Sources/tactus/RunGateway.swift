@@ -131,6 +131,13 @@ extension Run {
                 throw Failure(.badFile, "--output: \(error)")
             }
         }
+        var keys: Set<OutputRequest.Key> = []
+        for output in output {
+            let profile = output.profile.flatMap { try? setup.library.profile(id: $0) }
+            guard keys.insert(OutputRequest(output.destination, profile: profile).key).inserted else {
+                throw Failure(.usage, "--output \(output.destination.argument) is given twice")
+            }
+        }
         return setup
     }
 
@@ -180,7 +187,7 @@ extension Run {
     ///
     /// Later, as after a reload, the gateway leaves such a line alone and warns of it.
     private static func requireNoOtherRun(on live: LiveConfiguration) throws(Failure) {
-        for case .raw(let path, _) in live.outputs.outputs.map(\.address) {
+        for case .raw(let path, _) in live.outputs.outputs.map(\.destination) {
             guard let other = RawLine.otherRun(sendingTo: path) else { continue }
             throw Failure(
                 .system,

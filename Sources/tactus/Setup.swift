@@ -83,7 +83,10 @@ struct Setup {
         live.outputs.outputs =
             options.output.isEmpty
             ? file.outputs.compactMap { reader.output($0) }
-            : options.output.compactMap { reader.output($0, named: options.name) }
+            : options.output.map { output in
+                let isShared = options.output.count { $0.destination.argument == output.destination.argument } > 1
+                return reader.output(output, named: options.name, isShared: isShared)
+            }
         live.outputs.hasClockPort = !options.noClockPort
         live.outputs.connectsRecognised = file.connectsRecognised ?? options.output.isEmpty
         live.outputs.tempos = options.tempoRange ?? file.tempoRange ?? .all
@@ -177,7 +180,7 @@ private struct ConfigurationReader {
     /// Whether the port `Clock` exists without being named.
     let hasClockPort: Bool
     /// Ports of the outputs so far, and what they are called; case-insensitive.
-    private var ports: Set<String> = []
+    private var ports: Set<OutputRequest.Key> = []
     private var names: Set<String> = []
     /// The last output of the file.
     private var last: Placed<String>?
@@ -188,40 +191,51 @@ private struct ConfigurationReader {
     }
 
     /// An output of the command line; its profile was checked before.
-    mutating func output(_ argument: OutputArgument, named names: [OutputName]) -> OutputRequest? {
-        OutputRequest(
-            argument.address, name: names.first { $0.address.argument == argument.address.argument }?.name,
-            profile: argument.profile.flatMap { try? library.profile(id: $0) })
+    ///
+    /// - Parameters:
+    ///   - argument: the output.
+    ///   - names: of all outputs.
+    ///   - isShared: whether the port has two outputs, one for a clock and one for time code.
+    /// - Returns: what is asked for.
+    func output(_ argument: OutputArgument, named names: [OutputName], isShared: Bool) -> OutputRequest {
+        var request = OutputRequest(
+            argument.destination, profile: argument.profile.flatMap { try? library.profile(id: $0) })
+        let name = names.first { $0.destination.argument == argument.destination.argument }?.name
+        request.name = name.map { $0 + (request.isTimeCode && isShared ? OutputRequest.timeCodeSuffix : "") }
+        return request
     }
 
     mutating func output(_ output: ConfigurationFile.Output) -> OutputRequest? {
         last = output.port
         var request: OutputRequest?
         do throws(BadArgument) {
-            let address = try OutputAddress(argument: Self.port(output.port))
-            if hasClockPort { try address.requireNotClock() }
-            if !ports.insert(address.argument).inserted {
+            let destination = try Destination(argument: Self.port(output.port))
+            if hasClockPort { try destination.requireNotClock() }
+            let profile = output.profile.flatMap { try? library.profile(id: $0.value) }
+            let wanted = OutputRequest(
+                destination, name: output.name?.value, profile: profile, overrides: output.overrides)
+            if !ports.insert(wanted.key).inserted {
                 throw BadArgument("another output has this port already; delete one of them")
             }
-            request = OutputRequest(address, name: output.name?.value, overrides: output.overrides)
+            request = wanted
         } catch {
             mistakes.append(output.port.mistake("'\(output.port.value)': \(error)"))
         }
         if let name = output.name {
             do throws(BadArgument) {
-                if let request { try request.address.requireNameable(name.value, hasClockPort: hasClockPort) }
+                if let request { try request.destination.requireNameable(name.value, hasClockPort: hasClockPort) }
                 if !names.insert(name.value.lowercased()).inserted {
                     throw BadArgument("another output has this name already; choose another")
                 }
             } catch {
                 mistakes.append(name.mistake("'\(name.value)': \(error)"))
             }
-        } else if let name = request?.address.ownName, !names.insert(name.lowercased()).inserted {
+        } else if let name = request?.ownName, !names.insert(name.lowercased()).inserted {
             mistakes.append(output.port.mistake("'\(name)': another output has this name already; add a 'name'"))
         }
         if let profile = output.profile {
             do throws(UnknownProfile) {
-                request?.profile = try library.profile(id: profile.value)
+                _ = try library.profile(id: profile.value)
             } catch {
                 mistakes.append(profile.mistake(error.description))
             }

@@ -73,12 +73,12 @@ def run(folder):
     """Starts the gateway of a user, which ends with the test."""
     with contextlib.ExitStack() as stack:
 
-        def run(name, *more):
+        def run(name, *more, before=()):
             home = folder / name
             home.mkdir()
             shutil.chown(home, name, "nogroup")
             return stack.enter_context(
-                Gateway("--no-link", folder=home, before=user(name, *more), passing=(BUS,)))
+                Gateway("--no-link", folder=home, before=[*before, *user(name, *more)], passing=(BUS,)))
 
         yield run
 
@@ -145,6 +145,14 @@ def test_a_bus_without_rtkit_is_told(bus, run):
     gateway = run(AT_THE_SCREEN)
     (warning,) = real_time_warnings(gateway.wait_status(real_time_warnings, "the lack of rtkit is told"))
     assert "rtkit is not installed" in warning["message"]
+
+
+def test_a_system_without_libsystemd_is_told(bus, run, folder):
+    # Found first, and no library.
+    (folder / "libsystemd.so.0").touch()
+    gateway = run(AT_THE_SCREEN, before=["env", f"LD_LIBRARY_PATH={folder}"])
+    (warning,) = real_time_warnings(gateway.wait_status(real_time_warnings, "the lack of libsystemd is told"))
+    assert "rtkit cannot be asked (libsystemd.so.0: " in warning["message"]
 
 
 def test_the_doctor_asks_rtkit_too(rtkit, run):

@@ -37,7 +37,7 @@ struct EntryTests {
                 case .stop: return "stop"
                 default:
                     let tick = stage.tick(of: messages[(index + 1)...].first, port)
-                    return "\(sent.message) with \(tick.map(String.init) ?? "none")"
+                    return "\(sent.event) with \(tick.map(String.init) ?? "none")"
                 }
             }
         }

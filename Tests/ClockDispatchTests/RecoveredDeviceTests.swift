@@ -32,7 +32,7 @@ struct RecoveredDeviceTests {
         #expect(stage.kernel.delivered.isEmpty, "it hears nothing until it is known what to do")
         stage.run(milliseconds: 3_000)
         // At its end, `run` stops a playing device.
-        let messages = stage.messages().map(\.message)
+        let messages = stage.messages().compactMap(\.message)
         return isPlaying ? messages.dropLast() : messages
     }
 

@@ -18,7 +18,7 @@ struct RefusalTests {
     private func at(_ milliseconds: Int64) -> Int64 { 1_000_000_000 + milliseconds * 1_000_000 }
 
     private func transport(_ stage: DispatchStage, _ port: UInt8 = 0, since: Int64 = 0) -> [ClockMessage] {
-        stage.messages(port).filter { $0.message != .timingClock && $0.time >= since }.map(\.message)
+        stage.messages(port).filter { $0.message != .timingClock && $0.time >= since }.compactMap(\.message)
     }
 
     @Test(arguments: DispatchCase.all)
@@ -166,7 +166,7 @@ struct RefusalTests {
         var fullSince: Int64?
         stage.kernel.lineRoom = { [kernel = stage.kernel] bytes in
             if let fullSince { return kernel.now < fullSince + 300_000_000 ? 0 : .max }
-            guard bytes.word & 0xFF == 0xF2 else { return .max }
+            guard bytes.bytes[0] == 0xF2 else { return .max }
             fullSince = kernel.now
             return room
         }

@@ -12,9 +12,12 @@ import MIDIClock
 final class SimulatedKernel {
     struct Delivery: Equatable {
         var port: UInt8
-        var message: ClockMessage
+        var event: StreamMessage
         var time: Int64
         var isQueued: Bool
+
+        /// The message of a clock; nil of another stream.
+        var message: ClockMessage? { if case .clock(let message) = event { message } else { nil } }
     }
 
     /// Nanoseconds of monotonic time; raw time is behind by `apart`.
@@ -95,13 +98,13 @@ final class SimulatedKernel {
     /// Returns whether the receiver accepted it.
     func send(_ entry: ScheduledMessage) -> Bool {
         guard let port = entry.port else { return true }
-        let delivery = Delivery(port: port, message: entry.message, time: now, isQueued: false)
+        let delivery = Delivery(port: port, event: entry.message, time: now, isQueued: false)
         return deliver(delivery, at: now)
     }
 
     func write(_ bytes: LineBytes) -> Int {
         let taken = min(bytes.count, lineRoom(bytes))
-        for index in 0..<taken { lineBytes.append(UInt8(truncatingIfNeeded: bytes.word >> UInt64(8 * index))) }
+        for index in 0..<taken { lineBytes.append(bytes.bytes[index]) }
         return taken
     }
 
@@ -115,7 +118,7 @@ final class SimulatedKernel {
     /// Returns whether there was room.
     func queue(_ entry: ScheduledMessage, port: UInt8) -> Bool {
         guard pending.count < room else { return false }
-        let delivery = Delivery(port: port, message: entry.message, time: 0, isQueued: true)
+        let delivery = Delivery(port: port, event: entry.message, time: 0, isQueued: true)
         if let start, start <= now, entry.queueTime <= beats * QueueRun.period {
             deliver(delivery, at: now)
         } else {

@@ -38,27 +38,27 @@ struct DeviceAssignmentTests {
 
     @Test
     func `a device that the user names by any port gets no other output`() {
-        let found = assignment([Output("TR-8S MIDI 2", .named("tr-8s midi 2"))], [drums, drumsSecond])
+        let found = assignment([Output("TR-8S MIDI 2", .name("tr-8s midi 2"))], [drums, drumsSecond])
         #expect(found.ports == [0: drumsSecond])
         #expect(found.newcomers.isEmpty)
     }
 
     @Test
     func `a name that means one recognized device means its clock port`() {
-        let found = assignment([Output("TR-8S", .named("TR-8S"))], [drumsSecond, drums])
+        let found = assignment([Output("TR-8S", .name("TR-8S"))], [drumsSecond, drums])
         #expect(found.ports == [0: drums])
         #expect(found.troubles.isEmpty)
     }
 
     @Test
     func `a name that means two devices is refused, and the message tells them apart`() {
-        let found = assignment([Output("TR-8S", .named("TR-8S MIDI 1"))], [drums, twin])
+        let found = assignment([Output("TR-8S", .name("TR-8S MIDI 1"))], [drums, twin])
         #expect(found.ports.isEmpty)
         #expect(
             found.troubles[0]?.reason
                 == "several ports match TR-8S; write one of: 'card1:TR-8S MIDI 1' (24:0), 'card4:TR-8S MIDI 1' (32:0)"
         )
-        #expect(assignment([Output("TR-8S", .named("card4:TR-8S MIDI 1"))], [drums, twin]).ports == [0: twin])
+        #expect(assignment([Output("TR-8S", .name("card4:TR-8S MIDI 1"))], [drums, twin]).ports == [0: twin])
     }
 
     @Test
@@ -100,7 +100,7 @@ struct DeviceAssignmentTests {
     @Test
     func `an automatic output is removed when the user drives its device, or wants no such outputs`() {
         let automatic = Output("TR-8S", .device(Device(drums)))
-        let named = Output("Drums", .named("TR-8S MIDI 1"))
+        let named = Output("Drums", .name("TR-8S MIDI 1"))
         #expect(assignment([automatic, named], [drums]).leavers == [0])
         #expect(assignment([automatic], [drums], connectsRecognised: false).leavers == [0])
         #expect(assignment([automatic], [drums]).leavers.isEmpty)

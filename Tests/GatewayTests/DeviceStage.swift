@@ -6,9 +6,9 @@ import Foundation
 
 extension Output {
     /// An output without a sequencer.
-    init(_ name: String, _ target: Target? = nil, takenIDs: [String] = []) {
+    init(_ name: String, _ destination: Destination? = nil, takenIDs: [String] = []) {
         self.init(
-            name: name, target: target ?? .subscribers(name), request: OutputRequest(.name(name)), source: nil,
+            name: name, destination: destination ?? .virtual(name), request: OutputRequest(.name(name)), source: nil,
             takenIDs: takenIDs)
     }
 }

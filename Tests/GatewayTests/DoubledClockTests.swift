@@ -15,16 +15,16 @@ struct DoubledClockTests {
         address: PortAddress(client: 143, port: 0), clientName: "PipeWire-RT-Event", portName: "input",
         isReadable: false, isWritable: false)
 
-    private func output(_ name: String, _ slot: Int, _ target: Output.Target) -> Output {
+    private func output(_ name: String, _ slot: Int, _ destination: Destination) -> Output {
         Output(
-            name: name, target: target, request: OutputRequest(.name(name)),
+            name: name, destination: destination, request: OutputRequest(.name(name)),
             source: PortAddress(client: 128, port: slot), takenIDs: [])
     }
 
     private func doubled(
         _ subscribers: [Int: [PortAddress]], library: ProfileLibrary = ProfileLibrary()
     ) -> [DoubledClock] {
-        let outputs = [output("Clock", 0, .subscribers("Clock")), output("TR-8S", 1, .named("TR-8S"))]
+        let outputs = [output("Clock", 0, .virtual("Clock")), output("TR-8S", 1, .name("TR-8S"))]
         return DoubledClock.all(outputs, subscribers: subscribers, among: [device, second, bridge], library: library)
     }
 

@@ -16,7 +16,7 @@ struct OutputTableTests {
 
     init() throws { library = try .of(["drums": #"match: ["TR-8S", "Volca"]"#]) }
 
-    private func configuration(_ outputs: OutputAddress..., connectsRecognised: Bool = true) -> OutputConfiguration {
+    private func configuration(_ outputs: Destination..., connectsRecognised: Bool = true) -> OutputConfiguration {
         var configuration = OutputConfiguration()
         configuration.hasClockPort = false
         configuration.connectsRecognised = connectsRecognised
@@ -65,7 +65,8 @@ struct OutputTableTests {
         let early = soon.advanced(byMicroseconds: -1_000_000)
         #expect(!free(&table, inUse: 5, at: early))
         #expect(!free(&table, inUse: 5, at: soon))
-        // Its Stop may still have to be sent.
+        // Now another output may have its device; its Stop may still have to be sent.
+        #expect(free(&table, inUse: 6, at: soon))
         #expect(!free(&table, inUse: 6, at: soon))
         #expect(free(&table, inUse: 6, at: late))
         // The output thread has yet to see it.
@@ -85,7 +86,7 @@ struct OutputTableTests {
             _ = table.assign([port])
             settle(&table)
             _ = table.assign([port])
-            #expect(table.all.contains { $0.target == .device(Device(port)) && $0.presence == .here })
+            #expect(table.all.contains { $0.destination == .device(Device(port)) && $0.presence == .here })
             #expect(table.warnings.isEmpty)
         }
         #expect(table.all.count == OutputBoard.capacity)
@@ -99,7 +100,7 @@ struct OutputTableTests {
             _ = table.assign(all)
             settle(&table)
         }
-        #expect(table.all.map(\.target) == all.dropLast().map { .device(Device($0)) })
+        #expect(table.all.map(\.destination) == all.dropLast().map { .device(Device($0)) })
         #expect(table.warnings.map(\.code) == ["too-many-outputs"])
         _ = table.assign(Array(all.dropLast()))
         #expect(table.warnings.isEmpty)
@@ -118,7 +119,7 @@ struct OutputTableTests {
         let names = table.all.map(\.name)
         #expect(names.last == "Mine")
         #expect(Set(names).count == 64)
-        #expect(table.all.dropLast().map(\.target) == all.dropLast().map { .device(Device($0)) })
+        #expect(table.all.dropLast().map(\.destination) == all.dropLast().map { .device(Device($0)) })
     }
 
     @Test
@@ -132,9 +133,9 @@ struct OutputTableTests {
             _ = table.all[slot].setConnected(to: port.address.description)
         }
         table.configure(configuration(.name("volca drum")), devices: [small, large])
-        #expect(table.all.map(\.target) == [.device(Device(small)), .named("volca drum")])
+        #expect(table.all.map(\.destination) == [.device(Device(small)), .name("volca drum")])
         table.configure(configuration(.name("volca drum"), .name("o")), devices: [small, large])
-        #expect(table.all[0].target == .device(Device(small)))
+        #expect(table.all[0].destination == .device(Device(small)))
     }
 
     @Test

@@ -60,7 +60,7 @@ struct OutputTests {
             board.take([output])
             return board.slots[0].sink
         }
-        var output = Output("Drums", .named("Drums"))
+        var output = Output("Drums", .name("Drums"))
         output.sink = .port(0)
         _ = output.setConnected(to: "24:0")
         #expect(sink(output) == .port(0))

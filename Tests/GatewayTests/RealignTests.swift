@@ -91,7 +91,7 @@ struct RealignTests {
 
     @Test
     func `a program that ended was not unplugged`() throws {
-        var output = Output("Softsynth", .named("Softsynth"))
+        var output = Output("Softsynth", .name("Softsynth"))
         _ = output.setConnected(to: "130:0")
         output.recognise(.device(130, "Softsynth", "In"), nil)
         _ = output.setConnected(to: nil)

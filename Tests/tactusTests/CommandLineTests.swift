@@ -1,3 +1,4 @@
+import ALSASequencer
 import ArgumentParser
 import BeatTime
 import ClockDispatch
@@ -50,7 +51,7 @@ struct CommandLineTests {
         #expect(run.play == true)
         #expect(run.quantum == Beats(0.5))
         #expect(run.tempo == Tempo(beatsPerMinute: 999))
-        #expect(run.output.map(\.address) == [.numeric(client: 24, port: 0), .virtual("Drums")])
+        #expect(run.output.map(\.destination) == [.number(PortAddress(client: 24, port: 0)), .virtual("Drums")])
         #expect(run.config == "my.yaml")
         #expect(run.profiles == ["mine", "more"])
         #expect(run.tempoRange == TempoRange(lowest: 60_000, highest: 180_000))

@@ -1,3 +1,4 @@
+import ALSASequencer
 import ArgumentParser
 import Foundation
 import Gateway
@@ -8,17 +9,17 @@ import Testing
 @Suite
 struct OutputArgumentTests {
     @Test(arguments: [
-        ("TR-8S", OutputAddress.name("TR-8S")), ("  TR-8S MIDI 1 ", .name("TR-8S MIDI 1")), ("24", .name("24")),
+        ("TR-8S", Destination.name("TR-8S")), ("  TR-8S MIDI 1 ", .name("TR-8S MIDI 1")), ("24", .name("24")),
         ("USB MIDI: Out 2", .name("USB MIDI: Out 2")), ("24:", .name("24:")), ("1:2:3", .name("1:2:3")),
-        ("24:0", .numeric(client: 24, port: 0)), ("191:253", .numeric(client: 191, port: 253)),
+        ("24:0", .number(PortAddress(client: 24, port: 0))), ("191:253", .number(PortAddress(client: 191, port: 253))),
         ("virtual:Drums", .virtual("Drums")), ("virtual: My Drums ", .virtual("My Drums")),
         ("raw:/dev/null", .raw(path: "/dev/null", bitsPerSecond: 31250)),
         ("raw:/dev/not-there-yet@38400", .raw(path: "/dev/not-there-yet", bitsPerSecond: 38400)),
         ("raw:/run/user@host/midi", .raw(path: "/run/user@host/midi", bitsPerSecond: 31250)),
         ("raw:/run/user@host/midi@9600", .raw(path: "/run/user@host/midi", bitsPerSecond: 9600)),
     ])
-    func `an output is a name, a number, a port of our own or a raw line`(text: String, address: OutputAddress) throws {
-        #expect(try OutputAddress(argument: text) == address)
+    func `an output is a name, a number, a port of our own or a raw line`(text: String, address: Destination) throws {
+        #expect(try Destination(argument: text) == address)
     }
 
     @Test(arguments: [
@@ -49,7 +50,7 @@ struct OutputArgumentTests {
     @Test(
         arguments: [
             ("TR-8S=roland-tr-8s", .name("TR-8S"), "roland-tr-8s"),
-            ("24:0=generic", .numeric(client: 24, port: 0), "generic"),
+            ("24:0=generic", .number(PortAddress(client: 24, port: 0)), "generic"),
             ("virtual:A=B=looper", .virtual("A=B"), "looper"),
             (
                 "raw:/dev/ttyAMA0@31250=din-sync-converter", .raw(path: "/dev/ttyAMA0", bitsPerSecond: 31250),
@@ -57,18 +58,18 @@ struct OutputArgumentTests {
             ),
             ("Synth = left", .name("Synth = left"), nil),
             ("raw:/tmp/a=b/midi", .raw(path: "/tmp/a=b/midi", bitsPerSecond: 31250), nil),
-        ] as [(String, OutputAddress, String?)])
+        ] as [(String, Destination, String?)])
     func `text after the last = names a profile, if it can`(
-        text: String, address: OutputAddress, profile: String?
+        text: String, address: Destination, profile: String?
     ) throws {
         let output = try OutputArgument(argument: text)
-        #expect(output.address == address)
+        #expect(output.destination == address)
         #expect(output.profile == profile)
     }
 
     @Test
     func `an output is given a name by its port`() throws {
-        #expect(try OutputName(argument: "UM-ONE= Bass ") == OutputName(address: .name("UM-ONE"), name: "Bass"))
+        #expect(try OutputName(argument: "UM-ONE= Bass ") == OutputName(destination: .name("UM-ONE"), name: "Bass"))
         #expect(try OutputName(argument: "raw:/dev/a=b=Бас").name == "Бас")
         for wrong in ["Bass", "UM-ONE=", "UM-ONE=\u{7}", "UM-ONE=" + String(repeating: "a", count: 64)] {
             #expect(throws: BadArgument.self) { try OutputName(argument: wrong) }
@@ -86,6 +87,6 @@ struct OutputArgumentTests {
         let path = FileManager.default.temporaryDirectory.appending(path: "tactus-fifo-\(UUID())").path()
         try #require(mkfifo(path, 0o600) == 0)
         defer { unlink(path) }
-        #expect(try OutputAddress(argument: "raw:\(path)") == .raw(path: path, bitsPerSecond: 31250))
+        #expect(try Destination(argument: "raw:\(path)") == .raw(path: path, bitsPerSecond: 31250))
     }
 }

@@ -106,7 +106,7 @@ struct SetupTests {
         try withSetup(Self.whole) { setup in
             let live = try setup.liveConfiguration()
             #expect(
-                live.outputs.outputs.map(\.address) == [
+                live.outputs.outputs.map(\.destination) == [
                     .name("TR-8S"), .raw(path: "/dev/ttyAMA0", bitsPerSecond: 31250),
                 ])
             let drums = try #require(live.outputs.outputs.first)
@@ -165,7 +165,7 @@ struct SetupTests {
             let folder = (path as NSString).deletingLastPathComponent
             #expect(setup.token?.path == "\(home)/no-such-token")
             #expect(
-                try setup.liveConfiguration().outputs.outputs.map(\.address) == [
+                try setup.liveConfiguration().outputs.outputs.map(\.destination) == [
                     .raw(path: "\(folder)/line", bitsPerSecond: 31250), .raw(path: "/dev/a", bitsPerSecond: 31250),
                 ])
             let failure = #expect(throws: Failure.self) { try setup.secret() }
@@ -203,7 +203,7 @@ struct SetupTests {
         ]
         try withSetup(Self.whole, options) { setup in
             let live = try setup.liveConfiguration()
-            #expect(live.outputs.outputs.map(\.address) == [.name("Volca")])
+            #expect(live.outputs.outputs.map(\.destination) == [.name("Volca")])
             #expect(live.outputs.outputs.first?.profile?.name == "Test Drum")
             #expect(live.follow == .off)
             #expect(live.quantum == Beats(7))

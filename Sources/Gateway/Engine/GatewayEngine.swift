@@ -25,6 +25,8 @@ struct GatewayEngine: Sendable {
     var kept: KeptState
     /// The orders for the output thread, as last published.
     var board: OutputBoard
+    /// When the playing song began, for outputs of time code.
+    private var songBegin = SongBegin()
     /// The output thread's last account.
     var account = ClockAccount()
     /// When to start playing at the latest, if asked to play once ready; else nil.
@@ -210,7 +212,7 @@ struct GatewayEngine: Sendable {
     /// Adds the board if it changed, and the status once all questions are answered.
     private mutating func finish(at now: HostTime) {
         effects.portsToMake = outputs.takePortsToMake()
-        if isBoardStale { publishBoard() }
+        if isBoardStale { publishBoard(at: now) }
         guard effects.questions.isEmpty else { return }
         logOutputs()
         logChosenClock(at: now)
@@ -222,10 +224,12 @@ struct GatewayEngine: Sendable {
         replies = []
     }
 
-    private mutating func publishBoard() {
+    private mutating func publishBoard(at now: HostTime) {
         outputs.setLeader(arbiter.leader, device: inputs.clockIn?.device?.name)
         board.map = arbiter.map
         board.transport = arbiter.transport
+        songBegin.follow(arbiter.transport, relocations: arbiter.relocations, on: arbiter.map, at: now)
+        board.songBegin = songBegin.time
         board.take(outputs.all, folding: arbiter.folding, probing: arbiter.probing)
         board.generation += 1
         effects.isBoardNew = true

@@ -104,7 +104,7 @@ struct ClockSources: Hashable, Sendable {
 
     /// How our outputs' clock may reach each source.
     func paths(from outputs: [Output]) -> [ClockSource: LoopPath] {
-        let ports = outputs.filter(\.hasPort).compactMap(\.source)
+        let ports = outputs.filter { $0.hasPort && $0.isClock }.compactMap(\.source)
         return Dictionary(
             uniqueKeysWithValues: names.keys.map { source in
                 guard let address = PortAddress(source) else { return (source, .unknown) }
@@ -130,7 +130,7 @@ struct ClockSources: Hashable, Sendable {
     func heard(by source: ClockSource, among outputs: [Output]) -> [Output] {
         guard let receiver = PortAddress(source) else { return [] }
         return outputs.filter { output in
-            guard let sender = output.source, !output.hasOneDevice else { return false }
+            guard output.isClock, let sender = output.source, !output.hasOneDevice else { return false }
             return graph.subscriptions.contains(.init(from: sender, to: receiver))
         }
     }

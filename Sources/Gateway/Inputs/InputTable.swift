@@ -82,7 +82,7 @@ struct InputTable: Sendable {
     ///   - period: the leader's audio period, if the configuration tells it.
     /// - Returns: what the arbiter must know of those machines.
     mutating func heard(among outputs: [Output], period: AudioPeriod?) -> HeardClocks {
-        let offsets = outputs.filter { $0.presence != .gone }.map(\.settings.offset)
+        let offsets = outputs.filter { $0.presence != .gone && $0.isClock }.map(\.settings.offset)
         let paths = sources.paths(from: outputs)
         driven = Set(paths.filter { if case .outputs = $0.value { true } else { false } }.keys)
         return HeardClocks(

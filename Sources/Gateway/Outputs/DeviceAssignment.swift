@@ -28,19 +28,19 @@ struct DeviceAssignment {
         _ outputs: [Output], among ports: [PortDescription], library: ProfileLibrary, connectsRecognised: Bool
     ) {
         for (slot, output) in outputs.enumerated() where output.presence == .here {
-            switch Self.find(output.target, among: ports, library) {
+            switch Self.find(output.destination, among: ports, library) {
             case .found(let port): self.ports[slot] = port
             case .ambiguous(let several):
                 troubles[slot] = PortTrouble(UnclearName(output.name, meaning: several, among: ports))
             case .none: break
             }
         }
-        let driven = Set(self.ports.values.map(\.address.client))
+        let driven = Set(self.ports.filter { outputs[$0.key].isClock }.values.map(\.address.client))
         var recognised = connectsRecognised ? Self.clockPorts(among: ports, library) : []
         recognised.removeAll { driven.contains($0.address.client) }
         assign(recognised, to: outputs)
         for (slot, output) in outputs.enumerated() where output.presence == .here {
-            guard case .device(let device) = output.target else { continue }
+            guard case .device(let device) = output.destination else { continue }
             if !connectsRecognised || self.ports[slot] == nil && ports.contains(where: { Device($0) == device }) {
                 leavers.append(slot)
             } else if self.ports[slot] == nil {
@@ -51,12 +51,12 @@ struct DeviceAssignment {
 
     /// Finds the port that a name means; among several ports of one device, the one its profile names.
     static func find(
-        _ target: Output.Target, among ports: [PortDescription], _ library: ProfileLibrary
+        _ destination: Destination, among ports: [PortDescription], _ library: ProfileLibrary
     ) -> NameMatch<PortDescription> {
-        switch target {
-        case .subscribers, .line, .device: return .none
-        case .numbered(let address): return NameMatch(address.description, among: ports)
-        case .named(let name):
+        switch destination {
+        case .virtual, .raw, .device: return .none
+        case .number(let address): return NameMatch(address.description, among: ports)
+        case .name(let name):
             let match = NameMatch(name, among: ports)
             guard case .ambiguous(let several) = match, let port = clockPort(of: several, library) else { return match }
             return .found(port)
@@ -78,7 +78,7 @@ struct DeviceAssignment {
     private mutating func assign(_ recognised: [PortDescription], to outputs: [Output]) {
         var (free, waiting) = (recognised, [Int]())
         for (slot, output) in outputs.enumerated() where output.presence == .here {
-            guard case .device(let device) = output.target else { continue }
+            guard case .device(let device) = output.destination else { continue }
             if let index = free.firstIndex(where: { Device($0) == device }) {
                 ports[slot] = free.remove(at: index)
             } else {
@@ -87,7 +87,7 @@ struct DeviceAssignment {
         }
         // A device plugged in elsewhere takes over its old output; an absent one keeps its output.
         for slot in waiting {
-            guard case .device(let device) = outputs[slot].target else { continue }
+            guard case .device(let device) = outputs[slot].destination else { continue }
             if let index = free.firstIndex(where: device.isNamed(like:)) { ports[slot] = free.remove(at: index) }
         }
         newcomers = free

@@ -30,7 +30,7 @@ struct DoubledClock: Hashable, Sendable {
         let machines = Set(
             ports.filter { $0.card != nil && library.profile(of: $0) != nil }.map(\.address.client))
         var hearers: [PortAddress: [(slot: Int, port: PortDescription)]] = [:]
-        for (slot, addresses) in subscribers where outputs[slot].isEnabled {
+        for (slot, addresses) in subscribers where outputs[slot].isEnabled && outputs[slot].isClock {
             for address in addresses {
                 guard let port = ports.first(where: { $0.address == address }), port.isWritable else { continue }
                 // A recognized machine gets the clock twice even by different ports.

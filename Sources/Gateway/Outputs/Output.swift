@@ -3,13 +3,14 @@ internal import BeatTime
 internal import ClockDispatch
 internal import ConfigurationFiles
 internal import MIDIClock
+internal import TimeCode
 
 /// One output as the gateway thread knows it.
 struct Output: Sendable {
     /// A slug, unique among the outputs.
     let id: String
     let name: String
-    private(set) var target: Target
+    private(set) var destination: Destination
     /// Counts the outputs that have used this slot.
     let occupant: UInt32
     /// The port of our output client for it, which may not exist yet; nil if it has none.
@@ -32,6 +33,8 @@ struct Output: Sendable {
     private var shift = 0.0
     /// The settings for the output thread; their offset is the sum of ``offset`` and ``shift``.
     private(set) var settings = OutputSettings()
+    /// The time code with which a song begins, if it sends that; nil if it sends a clock.
+    private(set) var timeCode: TimeCode?
     var sink = Sink.away
     /// The last realignment asked for.
     var realigning = OutputBoard.Realigning()
@@ -63,17 +66,6 @@ struct Output: Sendable {
     private(set) var isStuck = false
     var presence = Presence.here
 
-    enum Target: Hashable, Sendable {
-        /// All devices and programs that subscribe to a port with this name.
-        case subscribers(String)
-        /// A port that the user named.
-        case named(String)
-        case numbered(PortAddress)
-        case line(path: String, bitsPerSecond: Int)
-        /// A device that a profile has recognized.
-        case device(Device)
-    }
-
     enum Presence: Hashable, Sendable {
         case here
         /// No longer wanted; its device is being stopped.
@@ -88,18 +80,18 @@ struct Output: Sendable {
     }
 
     init(
-        name: String, target: Target, request: OutputRequest, source: PortAddress?, takenIDs: [String],
+        name: String, destination: Destination, request: OutputRequest, source: PortAddress?, takenIDs: [String],
         occupant: UInt32 = 1
     ) {
         id = Self.slug(of: name, avoiding: takenIDs)
         self.name = name
-        self.target = target
+        self.destination = destination
         self.request = request
         self.source = source
         self.occupant = occupant
         profile = request.profile
         if source == nil {
-            if case .line = target {} else { sink = .discard }
+            if !destination.isRaw { sink = .discard }
         }
         settle()
     }
@@ -123,16 +115,19 @@ struct Output: Sendable {
 
     /// Whether this output is meant for exactly one device.
     var hasOneDevice: Bool {
-        switch target {
-        case .named, .numbered, .device: true
-        case .subscribers, .line: false
+        switch destination {
+        case .name, .number, .device: true
+        case .virtual, .raw: false
         }
     }
 
-    var takesSubscribers: Bool { if case .subscribers = target { true } else { false } }
+    var takesSubscribers: Bool { if case .virtual = destination { true } else { false } }
 
     /// Whether it was made automatically for a recognized device.
-    var isAutomatic: Bool { if case .device = target { true } else { false } }
+    var isAutomatic: Bool { if case .device = destination { true } else { false } }
+
+    /// Whether it sends a clock, not time code.
+    var isClock: Bool { !request.isTimeCode }
 
     /// Whether it is no longer wanted and its slot is not free yet.
     var isLeaving: Bool { presence != .here && presence != .gone }
@@ -157,10 +152,11 @@ struct Output: Sendable {
     mutating func settle() {
         let profile = profile ?? Profile(id: "", name: "")
         do {
-            settings = try profile.applying(request.overrides).settings
+            let whole = try profile.applying(request.overrides)
+            (settings, timeCode) = (whole.settings, whole.timeCode)
             mistakes = nil
         } catch {
-            (settings, mistakes) = (profile.settings, error.description)
+            (settings, timeCode, mistakes) = (profile.settings, profile.timeCode, error.description)
         }
         if settings.tempos == .all { settings.tempos = request.tempos }
         configuredOffset = Double(settings.offset) / 1_000
@@ -189,11 +185,11 @@ struct Output: Sendable {
     }
 
     /// Makes it an output that the user named.
-    mutating func name(_ target: Target) { self.target = target }
+    mutating func name(_ destination: Destination) { self.destination = destination }
 
     /// The port of its device and the profile that the user chose for it, if both are known.
     var namedProfile: (port: PortAddress, profile: Profile)? {
-        guard connectedTo != nil, let port, let profile = request.profile else { return nil }
+        guard isClock, connectedTo != nil, let port, let profile = request.profile else { return nil }
         return (port.address, profile)
     }
 
@@ -203,8 +199,8 @@ struct Output: Sendable {
     mutating func recognise(_ port: PortDescription, _ profile: Profile?) {
         self.port = port
         isRecognised = profile != nil
-        if isAutomatic { target = .device(Device(port)) }
-        guard request.profile == nil, profile != self.profile else { return }
+        if isAutomatic { destination = .device(Device(port)) }
+        guard request.profile == nil, isClock, profile != self.profile else { return }
         self.profile = profile
         settle()
     }
@@ -255,7 +251,7 @@ struct Output: Sendable {
     ///   - device: the raw device that is read, if any.
     /// - Returns: true if it is; false for an output without a device of its own.
     func isDriving(_ leader: ClockSource?, device: String?) -> Bool {
-        hasOneDevice && connectedTo != nil && isSameMachine(leader, device)
+        isClock && hasOneDevice && connectedTo != nil && isSameMachine(leader, device)
     }
 
     /// Notes whether its device leads; when it no longer does, it joins like a newly connected device.
@@ -297,7 +293,7 @@ struct Output: Sendable {
         guard connectedTo != nil else { return .notConnected(name) }
         guard isPlaying else { return .notPlaying(nil) }
         guard isEnabled, !isLeader else { return .notPlaying(name) }
-        return settings.canBePlaced ? nil : .notPlaceable(name)
+        return isClock && settings.canBePlaced ? nil : .notPlaceable(name)
     }
 
     /// Sends nothing, until ``release()``, to a device that a crashed run left playing.
@@ -342,24 +338,5 @@ struct Output: Sendable {
         self.buffer = buffer
         if wasStuck, !isStuck { connections &+= 1 }
         return isStuck != wasStuck
-    }
-}
-
-/// Identifies a device by its names, and by its place among equal ones.
-struct Device: Hashable, Sendable {
-    var clientName: String
-    var portName: String
-    /// Where its card is plugged in; nil for a program.
-    var place: String?
-
-    init(_ port: PortDescription) {
-        clientName = port.clientName
-        portName = port.portName
-        place = port.card?.place
-    }
-
-    /// Whether a port may be this device, perhaps plugged in elsewhere.
-    func isNamed(like port: PortDescription) -> Bool {
-        clientName == port.clientName && portName == port.portName
     }
 }

@@ -94,7 +94,11 @@ extension OutputTable {
         _ slot: Int, _ source: PortAddress, _ assignment: DeviceAssignment, _ patchbay: inout Patchbay,
         _ effects: inout GatewayEffects
     ) -> Bool {
-        let port = assignment.ports[slot]
+        // Before it is connected, ticks of the output that it replaces may still be in the queue.
+        let port = assignment.ports[slot].flatMap { port in
+            let place = port.address.description
+            return all[slot].connectedTo != place && isStillSentTo(place) ? nil : port
+        }
         let wanted = port.map { Patchbay.Subscription(from: source, to: $0.address) }
         patchbay.unsubscribe(except: Set([wanted].compactMap(\.self)), where: { $0.sender == source }, &effects)
         var (isThere, trouble) = (false, assignment.troubles[slot])

@@ -5,6 +5,8 @@ internal import ClockDispatch
 extension OutputTable {
     /// How often lines are checked, in microseconds; their return is not announced.
     private static let linePeriod: Int64 = 250_000
+    /// How often it is asked whether everything of a removed output has left, in microseconds.
+    private static let settlingPeriod: Int64 = 10_000
 
     /// When lines must be checked next.
     ///
@@ -12,8 +14,10 @@ extension OutputTable {
     /// - Returns: nil if there is nothing to check.
     func nextDeadline(after now: HostTime) -> HostTime? {
         let isClockThreadAwaited = !retired.isEmpty || isSomeoneLeaving
-        let hasLines = all.contains { if case .line = $0.target { $0.presence == .here } else { false } }
-        let check = isClockThreadAwaited || hasLines ? now.advanced(byMicroseconds: Self.linePeriod) : nil
+        let hasLines = all.contains { $0.destination.isRaw && $0.presence == .here }
+        let isSettling = all.contains { if case .leaving(_, since: nil) = $0.presence { true } else { false } }
+        let period = isSettling ? Self.settlingPeriod : Self.linePeriod
+        let check = isClockThreadAwaited || hasLines ? now.advanced(byMicroseconds: period) : nil
         return [check, watch.next].compactMap(\.self).min()
     }
 
@@ -34,7 +38,7 @@ extension OutputTable {
         if isCheckDue { lineCheck = now.advanced(byMicroseconds: Self.linePeriod) }
         var changed = false
         for slot in all.indices where all[slot].presence == .here {
-            guard case .line(let path, let speed) = all[slot].target else { continue }
+            guard case .raw(let path, let speed) = all[slot].destination else { continue }
             if case .line(let descriptor) = all[slot].sink {
                 guard account.isLineBroken(slot) else { continue }
                 retired.append((slot, descriptor, published + 1))
@@ -52,7 +56,7 @@ extension OutputTable {
     /// Whether this run still has a line open, such as for an output at another speed that has to send its Stop there.
     private func isStillOpen(_ path: String) -> Bool {
         all.enumerated().contains { slot, output in
-            guard case .line(path, _) = output.target else { return false }
+            guard case .raw(path, _) = output.destination else { return false }
             return output.isLeaving && output.sink != .away || retired.contains { $0.slot == slot }
         }
     }
@@ -61,7 +65,7 @@ extension OutputTable {
     ///
     /// - Returns: whether the output still wants it; if not, the caller must close it.
     mutating func lineOpened(_ place: OutputPlace, _ descriptor: Int32) -> Bool {
-        guard isHere(place), case .line(let path, _) = all[place.slot].target, all[place.slot].sink == .away else {
+        guard isHere(place), case .raw(let path, _) = all[place.slot].destination, all[place.slot].sink == .away else {
             return false
         }
         all[place.slot].sink = .line(descriptor)
@@ -75,7 +79,7 @@ extension OutputTable {
     ///
     /// - Returns: whether the reason is new.
     mutating func lineRefused(_ place: OutputPlace, _ error: RawLine.OpenError) -> Bool {
-        guard isHere(place), case .line(let path, _) = all[place.slot].target else { return false }
+        guard isHere(place), case .raw(let path, _) = all[place.slot].destination else { return false }
         let trouble = PortTrouble(opening: error, path: path)
         guard all[place.slot].trouble != trouble else { return false }
         all[place.slot].trouble = trouble

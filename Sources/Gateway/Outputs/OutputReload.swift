@@ -17,9 +17,7 @@ extension OutputTable {
                 var request = all[slot].request
                 configuration.fit(&request)
                 settle(slot, request)
-            } else if let request = configuration.requests.first(where: {
-                Output.Target($0.address) == all[slot].target
-            }) {
+            } else if let request = configuration.requests.first(where: { all[slot].isFor($0) }) {
                 settle(slot, request)
             } else {
                 remove(slot)
@@ -31,19 +29,19 @@ extension OutputTable {
     /// Turns automatic outputs that the user now names into named ones, without interrupting them.
     private mutating func adoptRecognised(among devices: [PortDescription]) {
         for request in configuration.requests {
-            let target = Output.Target(request.address)
-            guard !hasOutput(for: target),
-                case .found(let port) = DeviceAssignment.find(target, among: devices, configuration.library)
+            guard !request.isTimeCode, !hasOutput(for: request),
+                case .found(let port) = DeviceAssignment.find(
+                    request.destination, among: devices, configuration.library)
             else { continue }
             let slot = all.firstIndex {
                 $0.isAutomatic && $0.presence == .here && $0.connectedTo == port.address.description
             }
-            if let slot { all[slot].name(target) }
+            if let slot { all[slot].name(request.destination) }
         }
     }
 
-    private func hasOutput(for target: Output.Target) -> Bool {
-        all.contains { $0.target == target && $0.presence == .here }
+    private func hasOutput(for request: OutputRequest) -> Bool {
+        all.contains { $0.isFor(request) && $0.presence == .here }
     }
 
     private mutating func settle(_ slot: Int, _ request: OutputRequest) {
@@ -63,32 +61,17 @@ extension OutputTable {
     mutating func addMissing() -> Bool {
         withoutSlot = (0, 0)
         var isNew = false
-        for request in configuration.requests {
-            let target = Output.Target(request.address)
-            guard !hasOutput(for: target) else { continue }
-            if add(target, name: request.name ?? target.name, request) { isNew = true } else { withoutSlot.named += 1 }
+        for request in configuration.requests where !hasOutput(for: request) {
+            let name = request.name ?? request.usualName
+            if add(request.destination, name: name, request) { isNew = true } else { withoutSlot.named += 1 }
         }
         return isNew
     }
 }
 
-extension Output.Target {
-    init(_ address: OutputAddress) {
-        switch address {
-        case .name(let name): self = .named(name)
-        case .numeric(let client, let port): self = .numbered(PortAddress(client: client, port: port))
-        case .virtual(let name): self = .subscribers(name)
-        case .raw(let path, let speed): self = .line(path: path, bitsPerSecond: speed)
-        }
-    }
-
-    /// The output's name.
-    fileprivate var name: String {
-        switch self {
-        case .subscribers(let name), .named(let name): name
-        case .numbered(let address): address.description
-        case .line(let path, _): path
-        case .device(let device): device.clientName
-        }
+extension Output {
+    /// Whether it is the output that the user asks for: of the same kind, for the same device.
+    fileprivate func isFor(_ request: OutputRequest) -> Bool {
+        destination == request.destination && self.request.isTimeCode == request.isTimeCode
     }
 }

@@ -91,7 +91,19 @@ struct OutputTable: Sendable {
                     output: output.id)
             }
         }
-        return contradictions + profileWarnings + doubledClocks.map(\.warning) + (withoutSlot == (0, 0) ? [] : [full])
+        let shared = all.filter { $0.presence == .here && !$0.isClock }.compactMap { output in
+            output.connectedTo.flatMap { place in
+                all.first { $0.presence == .here && $0.isClock && $0.connectedTo == place }
+            }.map { clock in
+                Status.Warning(
+                    code: "time-code-beside-clock",
+                    message: "\(output.name) and \(clock.name) share a port; on a DIN cable each piece of time code "
+                        + "takes 0.6 ms, a whole time 3.2 ms, and delays the clock by that",
+                    fix: "give time code a port of its own, unless this one leads to no DIN cable", output: output.id)
+            }
+        }
+        return contradictions + profileWarnings + shared + doubledClocks.map(\.warning)
+            + (withoutSlot == (0, 0) ? [] : [full])
     }
 
     /// Mutes the output whose device leads, and unmutes the others.
@@ -210,11 +222,11 @@ struct OutputTable: Sendable {
     /// Gives an output a slot, and a port where there is a sequencer.
     ///
     /// - Returns: whether there was a free slot.
-    mutating func add(_ target: Output.Target, name: String, _ request: OutputRequest) -> Bool {
+    mutating func add(_ destination: Destination, name: String, _ request: OutputRequest) -> Bool {
         let slot = all.firstIndex { $0.presence == .gone } ?? all.count
         guard slot < OutputBoard.capacity else { return false }
         var source: PortAddress?
-        if case .line = target {
+        if destination.isRaw {
             lineCheck = nil
         } else if let client {
             source = PortAddress(client: client, port: slot)
@@ -223,7 +235,7 @@ struct OutputTable: Sendable {
         occupants &+= 1
         let ids = all.filter { $0.presence != .gone }.map(\.id)
         var output = Output(
-            name: name, target: target, request: request, source: source, takenIDs: ids, occupant: occupants)
+            name: name, destination: destination, request: request, source: source, takenIDs: ids, occupant: occupants)
         if let offset = offsets[output.id] { output.restore(offset) }
         if leftPlaying.contains(output.id) {
             if holdsBack { output.holdBack() } else { output.expectPlaying() }
@@ -272,7 +284,8 @@ struct OutputTable: Sendable {
                 let generation = known ?? published
                 let since = account.isInUse(generation) ? now : nil
                 all[slot].presence = .leaving(generation: generation, since: since)
-                continue
+                // Another output may have waited for the device.
+                guard since != nil else { continue }
             case .leaving(_, let since?)
             where since.microseconds(to: now) >= (mayTakeStop(slot, account) ? Self.longestStopGrace : Self.stopGrace):
                 if case .line(let descriptor) = all[slot].sink { retired.append((slot, descriptor, published + 1)) }
@@ -295,6 +308,14 @@ struct OutputTable: Sendable {
         return changed
     }
 
+    /// Whether a device is connected to an output that is going, and whose messages may still be in the queue.
+    func isStillSentTo(_ place: String) -> Bool {
+        all.contains { output in
+            guard case .leaving(_, since: nil) = output.presence else { return false }
+            return output.connectedTo == place
+        }
+    }
+
     /// Remembers the device of an output that is going if it may play on alone.
     private mutating func noteUnstopped(_ slot: Int) {
         guard leftPlaying.contains(all[slot].id), unstopped.count < OutputBoard.capacity,
@@ -305,6 +326,7 @@ struct OutputTable: Sendable {
 
     /// Prepares an output for its device, which may play on from the output that had it before.
     mutating func takeOver(_ slot: Int, _ place: String) {
+        guard all[slot].isClock else { return }
         let isLeft = all.contains { $0.isLeaving && $0.lastPlace == place }
         if unstopped.remove(place) != nil || isLeft || mayHaveLeftPlaying(slot) { all[slot].expectPlaying() }
     }
@@ -326,8 +348,10 @@ struct OutputTable: Sendable {
         return account.mayPlay(slot) && all[slot].boardSink.hasReceiver
     }
 
-    /// Whether a device is connected to an output that stays.
-    private func isDriven(_ place: String) -> Bool { all.contains { $0.presence == .here && $0.connectedTo == place } }
+    /// Whether a device gets the clock of an output that stays.
+    private func isDriven(_ place: String) -> Bool {
+        all.contains { $0.presence == .here && $0.isClock && $0.connectedTo == place }
+    }
 
     /// How long a Stop may take on its way once the output thread has the board without the output, in microseconds.
     private static let stopGrace: Int64 = 200_000

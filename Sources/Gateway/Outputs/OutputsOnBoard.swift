@@ -15,7 +15,8 @@ extension OutputBoard {
         count = outputs.count
         for (slot, output) in outputs.enumerated() {
             slots[slot] = Slot(
-                settings: output.settings, sink: output.boardSink,
+                stream: output.timeCode.map { .timeCode(start: $0) } ?? .clock, settings: output.settings,
+                sink: output.boardSink,
                 isEnabled: output.isEnabled, isShared: output.hearers > 1, occupant: output.occupant,
                 connections: output.connections, realigning: output.realigning, probe: output.mark)
             slots[slot].settings.tempos = output.tempos(foldedInto: fold)

@@ -27,7 +27,7 @@ struct StartedDevices: Hashable, Sendable {
         let heard = Set(outputs.filter(\.isHeard).map(\.id))
         toldToPlay = toldToPlay.filter { heard.contains($0.key) }
         for (slot, output) in outputs.enumerated() where output.isHeard {
-            if !output.settings.sendsStop {
+            if !output.isClock || !output.settings.sendsStop {
                 forget(output.id)
             } else if board.transport.isPlaying, output.isEnabled {
                 toldToPlay[output.id] = board.generation

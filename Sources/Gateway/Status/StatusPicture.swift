@@ -151,7 +151,7 @@ struct StatusPicture: Sendable {
                 multiply: Int(settings.multiply), divide: Int(settings.divide),
                 swing: Double(settings.swing) / 10,
                 range: tempos == .all ? nil : [tempos.lowest, tempos.highest].map { Double($0) / 1_000 },
-                sentTempo: hasClock ? (tempo * count.pulsesPerTick * 100).rounded() / 100 : nil,
+                sentTempo: hasClock && output.isClock ? (tempo * count.pulsesPerTick * 100).rounded() / 100 : nil,
                 latenessMicroseconds: output.isAway ? nil : Status.Lateness(count.lateness),
                 lastMinute: output.isAway ? nil : Status.Punctuality(count.lastMinute(at: now)))
         }

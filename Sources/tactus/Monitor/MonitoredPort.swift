@@ -17,11 +17,12 @@ enum MonitoredPort: Hashable, Sendable {
             self = .device(try clockInDevice(argument: argument))
             return
         }
-        switch try OutputAddress(argument: argument) {
+        switch try Destination(argument: argument) {
         case .raw(let path, let bitsPerSecond): self = .line(path: path, bitsPerSecond: bitsPerSecond)
         case .name(let name): self = .sequencer(name)
-        case .numeric(let client, let port): self = .sequencer("\(client):\(port)")
-        case .virtual: throw BadArgument("for a port that others subscribe to, leave the port out: 'tactus monitor'")
+        case .number(let address): self = .sequencer(address.description)
+        case .virtual, .device:
+            throw BadArgument("for a port that others subscribe to, leave the port out: 'tactus monitor'")
         }
     }
 }

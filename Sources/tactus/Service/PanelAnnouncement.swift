@@ -45,8 +45,7 @@ struct PanelAnnouncement {
             "type='signal',sender='\(Self.bus)',member='NameOwnerChanged',arg0='\(Self.avahi)'",
             "type='signal',sender='\(Self.avahi)',member='StateChanged'",
         ]
-        let calls = [message("Hello", of: Self.bus)] + rules.map { message("AddMatch", of: Self.bus, [.string($0)]) }
-        return calls + ask(.state)
+        return rules.map { message("AddMatch", of: Self.bus, [.string($0)]) } + ask(.state)
     }
 
     /// What to send after a message has come.

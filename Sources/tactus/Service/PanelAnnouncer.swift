@@ -51,18 +51,15 @@ final class PanelAnnouncer: Sendable {
     private static func announce(_ address: HTTPAddress, until end: WakeUp, _ log: Logger) -> SystemCallError? {
         do throws(SystemCallError) {
             let interface = try Self.interface(of: address)
-            let connection = try BusConnection(variable: environment)
+            let connection = try BusConnection()
             var announcement = PanelAnnouncement(port: UInt16(address.port), on: interface)
-            var descriptors = [end.descriptor, connection.descriptor].map {
-                pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
-            }
             try connection.send(announcement.connected())
             while true {
+                var descriptors = [pollfd(fd: end.descriptor, events: Int16(POLLIN), revents: 0), connection.awaited]
                 let look = MonotonicTime.now().advanced(byNanoseconds: retryInterval)
                 poll(&descriptors, until: interface == .all ? nil : look)
                 if descriptors[0].revents != 0 { return nil }
                 guard try Self.interface(of: address) == interface else { throw gone(address) }
-                guard descriptors[1].revents != 0 else { continue }
                 for message in try connection.receive() {
                     let before = announcement.announcedName
                     try connection.send(announcement.receive(message))

@@ -67,7 +67,8 @@ struct FieldCase {
             /// Of every tempo in the session, from one of these; the distance is a share.
             case everyTempo([Double], within: Double)
             case evenGaps(within: Double)
-            case place(within: Double)
+            /// Of the machine's song, from a place that is so much earlier than its leader's.
+            case place(within: Double, early: Double)
             case mode(Mode)
             case playing(Bool)
             case note(String, isThere: Bool)

@@ -33,7 +33,7 @@ extension FieldPlay {
         case .everyTempo(let tempos, let share):
             return worst(during, from: tempos, within: nil, share: share) { $0.sessionTempos }
         case .evenGaps(let distance): return unevenGap(during, within: distance)
-        case .place(let distance): return wrongPlace(during, within: distance)
+        case .place(let distance, let early): return wrongPlace(during, within: distance, early: early)
         case .mode(let mode): return first(during) { $0.mode == mode ? nil : "\($0.mode.rawValue)" }
         case .playing(let isPlaying):
             return first(during) { $0.isPlaying == isPlaying ? nil : isPlaying ? "stopped" : "playing" }
@@ -103,11 +103,11 @@ extension FieldPlay {
         return "at \(Self.text(worst.time)) s a gap is off by \(Self.text(worst.off * 1_000)) ms"
     }
 
-    private func wrongPlace(_ during: ClosedRange<Double>, within distance: Double) -> String? {
+    private func wrongPlace(_ during: ClosedRange<Double>, within distance: Double, early: Double) -> String? {
         var truth: [Int: [Double]] = [:]
         for clock in field.clocks {
             for (time, position) in zip(clock.truth, clock.positions) {
-                if let position { truth[position, default: []].append(time) }
+                if let position { truth[position, default: []].append(time - early) }
             }
         }
         let wanted = truth.values.joined().count { during.contains($0) }

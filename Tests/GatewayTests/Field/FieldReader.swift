@@ -436,7 +436,8 @@ struct FieldReader {
             what = .evenGaps(within: try words.seconds("a time"))
         case "place":
             try words.require("within")
-            what = .place(within: try words.seconds("a time"))
+            let distance = try words.seconds("a time")
+            what = .place(within: distance, early: words.take(",") ? try early(&words) : 0)
         case "mode":
             let unclear = words.mistake("link, follow or internal belongs here")
             guard let mode = Mode(rawValue: try words.word("a mode")) else { throw unclear }
@@ -461,6 +462,12 @@ struct FieldReader {
         }
         let during = try during(&words, isRequired: needsTime)
         result.expectations.append(.init(what: what, during: during, place: place))
+    }
+
+    private func early(_ words: inout FieldWords) throws(FieldMistake) -> Double {
+        let time = try words.seconds("a time")
+        try words.require("early")
+        return time
     }
 
     private func within(_ words: inout FieldWords) throws(FieldMistake) -> Double {

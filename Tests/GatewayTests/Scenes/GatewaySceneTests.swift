@@ -18,7 +18,7 @@ struct GatewaySceneTests {
     private static let drums = PortDescription.device(24, "TR-8S", "TR-8S MIDI 1", card: 1, at: "usb-1")
 
     private static func configuration(
-        _ profiles: [String: String] = ["drums": "match: [TR-8S]"], _ outputs: OutputAddress...
+        _ profiles: [String: String] = ["drums": "match: [TR-8S]"], _ outputs: Destination...
     ) throws -> GatewayConfiguration {
         var configuration = GatewayConfiguration()
         configuration.isLinkEnabled = false
@@ -105,11 +105,13 @@ struct GatewaySceneTests {
     @Test
     func `a machine that a killed run left playing is stopped, whatever its output is called now`() throws {
         let drums = ["drums": "match: [TR-8S]"]
-        for next in [try Self.configuration(drums), try Self.configuration([:], .numeric(client: 24, port: 0))] {
+        for next in [
+            try Self.configuration(drums), try Self.configuration([:], .number(PortAddress(client: 24, port: 0))),
+        ] {
             var scene = try Self.playing()
             let started = scene.kept.playing
             #expect(started == ["tr-8s"])
-            scene.command(.configure(try Self.configuration([:], .numeric(client: 24, port: 0)).live))
+            scene.command(.configure(try Self.configuration([:], .number(PortAddress(client: 24, port: 0))).live))
             scene.run(for: 5_000)
             #expect(scene.machines[.port(Self.drums.address)]?.isPlaying == true)
             scene.kill(next.live)
@@ -253,7 +255,7 @@ struct GatewaySceneTests {
         var scene = try Self.playing()
         for pause: Int64 in stride(from: 50, through: 950, by: 100) {
             scene.sequencer.stuck = [Self.drums.address]
-            let other: OutputAddress = pause / 100 % 2 == 0 ? .numeric(client: 24, port: 0) : .name("TR-8S")
+            let other: Destination = pause / 100 % 2 == 0 ? .number(PortAddress(client: 24, port: 0)) : .name("TR-8S")
             scene.command(.configure(try Self.configuration([:], other).live))
             scene.run(for: pause)
             scene.sequencer.stuck = []
@@ -263,7 +265,7 @@ struct GatewaySceneTests {
         #expect(scene.broken == [])
     }
 
-    private static let line = OutputAddress.raw(path: "/dev/midi", bitsPerSecond: 31_250)
+    private static let line = Destination.raw(path: "/dev/midi", bitsPerSecond: 31_250)
 
     /// A gateway that has played for 3 s to a line whose output was removed and made again at once.
     ///

@@ -47,7 +47,7 @@ enum SceneStep: Hashable {
 
 /// The settings of the gateway in a random scene.
 struct SceneConfiguration: Hashable {
-    var outputs: Set<OutputAddress> = []
+    var outputs: Set<Destination> = []
     var connectsRecognised = true
     var quantum = 4
     var follow = FollowChoice.auto
@@ -55,7 +55,7 @@ struct SceneConfiguration: Hashable {
     var deactivatesWhenIdle = false
     var hasControls = false
 
-    static let wanted: [OutputAddress] = [
+    static let wanted: [Destination] = [
         .name("Box 0"), .name("Box 3"), .virtual("Side"), .raw(path: "/dev/midi", bitsPerSecond: 31_250),
     ]
     /// Box 0 and Box 1 take all messages, Box 2 takes no song position, and Box 3 has no profile.

@@ -89,18 +89,21 @@ struct TickWatch {
     /// Checks a message that is being sent.
     ///
     /// - Parameters:
-    ///   - message: the message.
+    ///   - planned: the message as it was planned; nil for a final Stop.
+    ///   - number: the slot of its output.
     ///   - board: the board that the output thread uses.
     ///   - now: the present time.
     /// - Returns: what is wrong; nil if nothing is.
-    mutating func fault(of message: ScheduledMessage, on board: OutputBoard, at now: HostTime) -> String? {
-        guard let planned = message.planned, planned.message == .timingClock else { return nil }
-        let slot = board.slots[message.slot]
+    mutating func fault(
+        of planned: PlannedMessage?, slot number: Int, on board: OutputBoard, at now: HostTime
+    ) -> String? {
+        guard let planned, planned.message == .timingClock else { return nil }
+        let slot = board.slots[number]
         let tick = planned.place.tick
-        var next = Record(tick, of: message.slot, on: board)
-        defer { records[message.slot] = next }
-        guard var last = records[message.slot], last.circumstances.output.occupant == slot.occupant else { return nil }
-        last.take(message.slot, of: board, at: now)
+        var next = Record(tick, of: number, on: board)
+        defer { records[number] = next }
+        guard var last = records[number], last.circumstances.output.occupant == slot.occupant else { return nil }
+        last.take(number, of: board, at: now)
         // Gliding over half a tick takes a few hundred ticks.
         (next.glidingTicks, next.debt) = (max(0, last.glidingTicks - 1), last.debt * 0.99)
         // With an offset, ticks that are due before the change still follow the old tempo.
@@ -116,6 +119,6 @@ struct TickWatch {
         // so far ahead that it goes back. See `PulseTrain.catchUpLimit` and `TickPlanner.follow`.
         let skipped = tick - last.tick - 1
         guard last.tempoChanges == board.map.tempoChanges || (-5..<3).contains(skipped) else { return nil }
-        return "tick \(tick) of output \(message.slot) follows tick \(last.tick)"
+        return "tick \(tick) of output \(number) follows tick \(last.tick)"
     }
 }

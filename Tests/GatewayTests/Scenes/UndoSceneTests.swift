@@ -271,7 +271,7 @@ struct UndoSceneTests {
         }
         #expect(refusal == .changedSince("the output that was changed is gone"))
         adjusted.outputs.all[slot].presence = .gone
-        let successor = adjusted.outputs.add(.subscribers("Drums"), name: "Drums", OutputRequest(.virtual("Drums")))
+        let successor = adjusted.outputs.add(.virtual("Drums"), name: "Drums", OutputRequest(.virtual("Drums")))
         #expect(successor && adjusted.outputs.all[slot].name == "Drums")
         let before = adjusted.outputs.all[slot]
         #expect(adjusted.undoText == nil)

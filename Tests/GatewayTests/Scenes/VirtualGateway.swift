@@ -8,6 +8,7 @@ import LinkSession
 import MIDIClock
 import RealTime
 import Simulation
+import TimeCode
 
 @testable import Arbiter
 @testable import ClockDispatch
@@ -36,6 +37,8 @@ final class VirtualGateway: EffectPerformer {
     /// The most bytes that a line accepts at once, by its path; a line without an entry accepts all.
     var lineRooms: [String: Int] = [:]
     private(set) var openLines: [Int32: String] = [:]
+    /// What outputs of time code have sent, and when it came out.
+    private(set) var timeCode: [(message: TimeCodeMessage, time: HostTime)] = []
     /// The machines, with the messages they have received.
     private(set) var machines: [Receiver: DrumMachine] = [:]
     /// The threads that have ended, in order.
@@ -291,18 +294,26 @@ final class VirtualGateway: EffectPerformer {
     private func deliver(_ message: ScheduledMessage, _ board: OutputBoard, at time: HostTime) {
         guard let port = message.port else { return }
         // A Stop does not wait for what is in the queue.
-        if let planned = message.planned, planned.message != .stop, time.advanced(byMicroseconds: 80) < planned.due {
+        if let planned = message.planned, planned.message != .clock(.stop),
+            time.advanced(byMicroseconds: 80) < planned.due
+        {
             broken.append("\(planned.message) leaves early")
         }
-        if let fault = tickWatch.fault(of: message, on: board, at: time) { broken.append(fault) }
+        guard case .clock(let clock) = message.message else {
+            if case .timeCode(let code) = message.message { timeCode.append((code, time)) }
+            return
+        }
+        var planned: PlannedMessage?
+        if case .clock(let message)? = message.planned { planned = message }
+        if let fault = tickWatch.fault(of: planned, slot: message.slot, on: board, at: time) { broken.append(fault) }
         for hearer in Self.hearers(of: port, sequencer) {
             let receiver = Receiver.port(hearer)
             guard !sequencer.stuck.contains(hearer) else {
                 hasMissed.insert(receiver)
                 continue
             }
-            hear(message.message, board, at: time, slot: message.slot, receiver)
-            let tick = message.planned?.place.tick
+            hear(clock, board, at: time, slot: message.slot, receiver)
+            let tick = planned?.place.tick
             if let tick, !hasMissed.contains(receiver), !isInPlace(receiver, tick, board, slot: message.slot) {
                 broken.append("\(hearer) is at another place of the song than tick \(tick)")
             }
@@ -390,7 +401,7 @@ final class VirtualGateway: EffectPerformer {
 
     /// The machines that hear the outputs of a board, and their slots.
     func receivers(on board: OutputBoard) -> [(receiver: Receiver, slot: Int)] {
-        (0..<board.count).flatMap { slot in
+        (0..<board.count).filter { board.slots[$0].stream == .clock }.flatMap { slot in
             let receivers: [Receiver] =
                 switch board.slots[slot].sink {
                 case .port(let port): Self.hearers(of: port, sequencer).map { .port($0) }

@@ -159,7 +159,7 @@ final class VirtualKernel {
 
         mutating func write(_ bytes: LineBytes, to line: Int32) -> Int? {
             let taken = min(bytes.count, kernel.room(line))
-            let all = (0..<bytes.count).map { UInt8(truncatingIfNeeded: bytes.word >> UInt64(8 * $0)) }
+            let all = (0..<bytes.count).map { bytes.bytes[$0] }
             kernel.sent.append(.bytes(Array(all.prefix(taken)), of: all.count, line: line, kernel.now))
             return taken
         }
