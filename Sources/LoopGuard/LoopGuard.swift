@@ -3,9 +3,8 @@ package import MIDIClock
 
 /// Finds out which clock sources are our own clock coming back.
 ///
-/// A source at another tempo than ours is not. One in step with us is suspected and tested. The outputs that may reach
-/// it send each tick up to 1 % of a tick early or late, by the toss of a coin, and an echo repeats the tosses. A real
-/// leader does not, even if it is in step with the same session.
+/// A source at another tempo than ours is not. One in step with us is suspected and tested: the outputs that may reach
+/// it send ticks up to 1 % of a tick early or late, by the toss of a coin, and only our own clock moves with them.
 ///
 /// A pure value of bounded size, for the gateway thread. Times are host times; distances are microseconds.
 package struct LoopGuard: Sendable {
@@ -27,10 +26,8 @@ package struct LoopGuard: Sendable {
     private static let (largestStep, glide): (Int64, Int64) = (1_000, 5_000_000)
     /// Longest time until a change reaches the output thread, in microseconds.
     private static let propagationTime: Int64 = 8_000
-    /// Longest delay of an echo, in microseconds.
-    private static let longestWay: Int64 = 80_000
-    /// Most lags tested for an echo.
-    private static let mostLags: Int64 = 64
+    /// Longest delay of an echo, in microseconds, and most ticks of delay that are tried.
+    private static let (longestWay, mostLags): (Int64, Int64) = (80_000, 64)
 
     /// - Parameter seed: decides the tosses; others should not be able to guess it.
     package init(seed: UInt64) { self.seed = seed }
@@ -72,34 +69,17 @@ package struct LoopGuard: Sendable {
         sources.lazy.filter { !$0.isIdle && $0.path.reason == nil }.map { silentAt($0, map) }.min()
     }
 
-    private func silentAt(_ source: GuardedSource, _ map: TempoMap) -> HostTime {
-        source.lastArrival.advanced(byMicroseconds: max(Self.silence, 8 * map.line.tickLength))
-    }
-
-    /// Outputs glide after the map, and so do echoes: until they have arrived, drift proves nothing.
-    private mutating func follow(_ map: TempoMap, at now: HostTime) {
-        defer { former = map }
-        guard let former else { return }
-        if map.jumps != former.jumps {
-            for index in sources.indices { sources[index].gridJumped() }
-            probing = nil
-        }
-        let (old, new) = (former.line.microsecondsPerBeat, map.line.microsecondsPerBeat)
-        if abs(map.glides &- former.glides) > Self.largestStep || abs(new - old) > old / 1_000 {
-            glidingUntil = now.advanced(byMicroseconds: Self.glide)
-        }
-        guard now < glidingUntil else { return }
-        for index in sources.indices { sources[index].settle() }
-    }
-
     /// Notes the path that subscriptions give to a source.
     package mutating func pathChanged(of source: ClockSource, to path: LoopPath, at now: HostTime) {
-        guard let index = index(of: source, at: now) else { return }
-        sources[index].pathChanged(to: path, at: now)
+        if let index = index(of: source, at: now) { sources[index].pathChanged(to: path) }
     }
 
     /// Forgets a source whose port is gone.
     package mutating func removed(_ source: ClockSource) { sources.removeAll { $0.source == source } }
+
+    private func silentAt(_ source: GuardedSource, _ map: TempoMap) -> HostTime {
+        source.lastArrival.advanced(byMicroseconds: max(Self.silence, 8 * map.line.tickLength))
+    }
 
     private mutating func index(of source: ClockSource, at time: HostTime) -> Int? {
         if let index = sources.firstIndex(where: { $0.source == source }) { return index }
@@ -111,40 +91,44 @@ package struct LoopGuard: Sendable {
         return sources.count - 1
     }
 
+    /// Outputs glide after the map, and so do echoes: until they have arrived, drift proves nothing.
+    private mutating func follow(_ map: TempoMap, at now: HostTime) {
+        let old = former ?? map
+        former = map
+        if map.jumps != old.jumps {
+            for index in sources.indices { sources[index].startOver() }
+            probing = nil
+        }
+        let length = old.line.microsecondsPerBeat
+        let isFaster = abs(map.line.microsecondsPerBeat - length) > length / 1_000
+        if isFaster || abs(map.glides &- old.glides) > Self.largestStep {
+            glidingUntil = now.advanced(byMicroseconds: Self.glide)
+        }
+        if now < glidingUntil { for index in sources.indices { sources[index].settle() } }
+    }
+
     /// Probes the outputs while a source needs a test; tests for echoes come first.
     private mutating func ask(at now: HostTime, on map: TempoMap) {
-        guard let block = sources.compactMap(\.probeBlock).min() else {
-            probing = nil
-            return
+        let asking = sources.filter { $0.probeBlock != nil }
+        guard let block = asking.compactMap(\.probeBlock).min() else { return probing = nil }
+        if probing?.probe.blockLength != block {
+            seed = seed &* 0x5851_F42D_4C95_7F2D &+ 0x1405_7B7E_F767_814F
+            let start = map.nearestTick(to: now.advanced(byMicroseconds: Self.propagationTime)) + 1
+            probing = (0, Probe(startTick: start, blockLength: block, seed: seed))
         }
-        let slots = sources.reduce(0) { $0 | ($1.probeBlock == nil ? 0 : $1.path.suspects) }
-        let start = map.nearestTick(to: now.advanced(byMicroseconds: Self.propagationTime)) + 1
-        if let probe = probing?.probe, probe.blockLength == block,
-            block == 1 || start - probe.startTick < RegenerationTest.length + 48
-        {
-            probing?.slots = slots
-            return
-        }
-        seed = seed &* 0x5851_F42D_4C95_7F2D &+ 0x1405_7B7E_F767_814F
-        probing = (slots, Probe(startTick: start, blockLength: block, seed: seed))
+        probing?.slots = asking.reduce(0) { $0 | $1.path.suspects }
     }
 
     /// Ticks that an echo may be late.
     private func lags(_ line: TickLine) -> ClosedRange<Int64> {
-        func ticks(_ microseconds: Int64) -> Int64 {
-            Int64((Double(microseconds) / Double(line.tickLength)).rounded())
-        }
+        func ticks(_ microseconds: Int64) -> Int64 { roundedToInteger(Double(microseconds) / Double(line.tickLength)) }
         let first = ticks(offsets.lowerBound - 1_000)
         return first...min(ticks(offsets.upperBound + Self.longestWay), first + Self.mostLags - 1)
     }
 }
 
-/// What the outputs are sending as a probe, and when an answer may arrive.
+/// A probe that the outputs send, and how many ticks an echo of it may be late.
 struct LoopQuestion: Sendable {
     let probe: Probe
-    /// Ticks that an echo may be late.
     let lags: ClosedRange<Int64>
-
-    /// Whether a toss holds for a block of ticks rather than for one.
-    var isSlow: Bool { probe.blockLength > 1 }
 }

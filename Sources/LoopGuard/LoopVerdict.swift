@@ -1,5 +1,3 @@
-package import BeatTime
-
 /// What the loop guard knows of a clock source.
 package enum LoopVerdict: Hashable, Sendable, BitwiseCopyable {
     /// Too little was heard to decide; it must not be followed yet.
@@ -7,29 +5,20 @@ package enum LoopVerdict: Hashable, Sendable, BitwiseCopyable {
     /// It is not our own clock, or one so uneven that it hardly can be, while its test goes on.
     case clear
     /// It is in step with us and under test; only a source already followed may be followed meanwhile.
-    case suspected(since: HostTime)
+    case suspected
     /// We follow it and the tempo runs away, as between two gateways that follow each other.
     ///
     /// It must be let go, and the tempo held, until it is clear that it keeps its own tempo.
-    case doubted(since: HostTime)
+    case doubted
     /// It is our own clock, or may not be followed for another reason.
     case fenced(LoopReason)
 
     /// Whether following it may begin.
     package var mayBeFollowed: Bool { self == .clear }
-
     /// Whether following it must stop at once.
-    package var mustBeLeft: Bool {
-        switch self {
-        case .doubted, .fenced: true
-        case .untested, .clear, .suspected: false
-        }
-    }
-
+    package var mustBeLeft: Bool { self == .doubted || isFenced }
     /// Whether it is never to be followed.
-    package var isFenced: Bool {
-        if case .fenced = self { true } else { false }
-    }
+    package var isFenced: Bool { if case .fenced = self { true } else { false } }
 }
 
 /// Why a source is never followed.
@@ -66,37 +55,21 @@ package enum LoopPath: Hashable, Sendable, BitwiseCopyable {
     case program(UInt64)
     /// The source is another Tactus gateway that hears our outputs and may follow us.
     ///
-    /// Two that followed each other would have no tempo of their own. Of the two only the one with the higher client number
-    /// may follow the other.
+    /// Two that followed each other would have no tempo of their own. Of the two only the one with the higher client
+    /// number may follow the other.
     case gateway
     /// The source is one of our own ports.
     case ownPort
 
-    /// The outputs that lead to it, one bit a slot; none if unknown.
-    private var slots: UInt64 {
+    /// The outputs to be probed, one bit a slot.
+    var suspects: UInt64 {
         switch self {
         case .outputs(let slots), .program(let slots): slots
-        case .unknown, .gateway, .ownPort: 0
+        case .unknown, .gateway, .ownPort: .max
         }
     }
-
-    /// The outputs to be probed, one bit a slot.
-    var suspects: UInt64 { slots != 0 ? slots : .max }
-
     /// Whether a loop is likely.
-    var isLikely: Bool {
-        switch self {
-        case .program: slots != 0
-        case .unknown, .outputs, .gateway, .ownPort: false
-        }
-    }
-
+    var isLikely: Bool { if case .program = self { true } else { false } }
     /// Why a source with this path is never followed; nil if that is to be found out.
-    var reason: LoopReason? {
-        switch self {
-        case .ownPort: .ownPort
-        case .gateway: .gateway
-        case .unknown, .outputs, .program: nil
-        }
-    }
+    var reason: LoopReason? { self == .ownPort ? .ownPort : self == .gateway ? .gateway : nil }
 }

@@ -10,21 +10,8 @@ struct TempoDrift: Sendable {
     private var marks: [Double] = []
     private var nextMark: Int64?
 
-    private static let interval = TickLine.ticksPerBeat
     /// Beats until the estimate has settled.
-    private static let settling = 2
-    /// So many beats of steady change are required, and so much change in total, as a share of the tempo.
-    private struct Run {
-        var beats: Int
-        var least: Double
-    }
-
-    /// Where a loop is likely: it may run away fast, or, if both smooth over many beats, slowly.
-    private static let likely = [Run(beats: 4, least: 0.002), Run(beats: 24, least: 0.000_2)]
-    /// Where a leader may simply be slowing down.
-    private static let unlikely = [Run(beats: 12, least: 0.002)]
-    /// Most marks needed.
-    private static let most = 25
+    private static let settling: Int64 = 2
 
     /// Processes our newest line.
     ///
@@ -35,24 +22,21 @@ struct TempoDrift: Sendable {
     /// - Returns: whether the tempo keeps changing in one direction.
     mutating func follow(_ line: TickLine, at time: HostTime, isLikely: Bool) -> Bool {
         let tick = line.nearestTick(to: time)
-        guard let next = nextMark else {
-            nextMark = tick + Self.interval * Int64(1 + Self.settling)
-            return false
-        }
+        let next = nextMark ?? tick + TickLine.ticksPerBeat * Self.settling
+        nextMark = tick < next ? next : tick + TickLine.ticksPerBeat
         guard tick >= next else { return false }
-        nextMark = tick + Self.interval
-        marks.append(Double(line.microsecondsPerBeat))
-        if marks.count > Self.most { marks.removeFirst() }
-        return (isLikely ? Self.likely : Self.unlikely).contains(where: hasRun)
+        marks = marks.suffix(24) + [Double(line.microsecondsPerBeat)]
+        // Where a loop is likely, it may run away fast, or, if both smooth over many beats, slowly. Elsewhere a leader
+        // may simply be slowing down.
+        return isLikely ? hasRun(4, 0.002) || hasRun(24, 0.000_2) : hasRun(12, 0.002)
     }
 
-    /// Whether all steps but one in ten went in one direction.
-    private func hasRun(_ run: Run) -> Bool {
-        guard marks.count > run.beats else { return false }
-        let last = marks.suffix(run.beats + 1)
+    /// Whether all steps of so many beats but one in ten went in one direction, by this share of the tempo in total.
+    private func hasRun(_ beats: Int, _ least: Double) -> Bool {
+        guard marks.count > beats else { return false }
+        let last = marks.suffix(beats + 1)
         let steps = zip(last.dropFirst(), last).map { $0 - $1 }
         let total = steps.reduce(0, +)
-        return abs(total) > run.least * marks[marks.count - 1]
-            && steps.count { $0 == 0 || ($0 > 0) != (total > 0) } <= run.beats / 10
+        return abs(total) > least * marks[marks.count - 1] && steps.count { $0 * total <= 0 } <= beats / 10
     }
 }
