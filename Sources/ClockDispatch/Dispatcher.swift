@@ -293,7 +293,7 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
         let earliest = isAhead ? reading.hostTime(of: states[slot].leaves) : reading.hostTime
         let next = states[slot].stream.next(states[slot].slot, shared, at: earliest)
         states[slot].next = next
-        let mayQueue = usesQueue && states[slot].slot.sink.isPort && states[slot].stream.step == .inStep
+        let mayQueue = usesQueue && states[slot].slot.sink.isPort && states[slot].stream.syncState == .inSync
         states[slot].isForQueue = mayQueue && next?.message.fitsQueue == true
         states[slot].isUrgent = next.map { $0.message == .clock(.stop) && $0.due <= earliest } ?? false
         setDue(slot)
@@ -328,7 +328,7 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
     func report(_ slot: Int) {
         let skipped = states[slot].stream.takeSkipped()
         if skipped.pulses > 0 { counters[slot].countSkipped(skipped, at: reading.hostTime) }
-        counters[slot].step.store(states[slot].stream.step.rawValue, ordering: .relaxed)
+        counters[slot].syncState.store(states[slot].stream.syncState.rawValue, ordering: .relaxed)
         counters[slot].mayPlay.store(states[slot].stream.mayPlay, ordering: .relaxed)
         if let rate = states[slot].stream.rate { counters[slot].publish(rate) }
     }

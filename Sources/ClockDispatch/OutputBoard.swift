@@ -125,8 +125,8 @@ package struct OutputCounters: ~Copyable, Sendable {
     private let rate = Atomic<UInt64>(1 << 32 | 1)
     /// Messages that a device or a line did not accept.
     package let dropped = Atomic<Int>(0)
-    /// A ``TickPlanner/Step``.
-    package let step = Atomic(TickPlanner.Step.inStep.rawValue)
+    /// A ``TickPlanner/SyncState``.
+    package let syncState = Atomic(TickPlanner.SyncState.inSync.rawValue)
     /// Whether its device was started, and has not accepted a Stop since.
     let mayPlay = Atomic<Bool>(false)
     /// Whether the line has failed for good and must be opened again.
@@ -141,7 +141,7 @@ package struct OutputCounters: ~Copyable, Sendable {
         recent.reset()
         rate.store(1 << 32 | 1, ordering: .relaxed)
         dropped.store(0, ordering: .relaxed)
-        step.store(TickPlanner.Step.inStep.rawValue, ordering: .relaxed)
+        syncState.store(TickPlanner.SyncState.inSync.rawValue, ordering: .relaxed)
         mayPlay.store(false, ordering: .relaxed)
         isLineBroken.store(false, ordering: .relaxed)
         lateness.reset()

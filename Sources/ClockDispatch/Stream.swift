@@ -98,7 +98,7 @@ enum Stream: BitwiseCopyable {
     }
 
     private var planner: TickPlanner? { if case .clock(let planner) = self { planner } else { nil } }
-    var step: TickPlanner.Step { planner?.step ?? .inStep }
+    var syncState: TickPlanner.SyncState { planner?.syncState ?? .inSync }
     var mayPlay: Bool { planner?.mayPlay == true }
     var rate: TickPlanner.Rate? { planner?.rate }
 }
@@ -126,7 +126,7 @@ enum StreamEvent: Hashable, BitwiseCopyable {
     /// Microseconds by which that is later than it should be.
     var belated: Int64 { if case .clock(let planned) = self { planned.belated } else { 0 } }
 
-    /// Whether its device must have taken it to be in step with the song.
+    /// Whether its device must have taken it to be in sync with the song.
     var isImportant: Bool {
         guard case .clock(let planned) = self else { return false }
         return planned.message != .timingClock || planned.isPartOfEntry

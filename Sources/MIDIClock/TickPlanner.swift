@@ -87,7 +87,7 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
     }
 
     /// Whether the device was started, and has not accepted a Stop since.
-    public var mayPlay: Bool { device != .stopped || step != .inStep }
+    public var mayPlay: Bool { device != .stopped || syncState != .inSync }
 
     /// The final Stop for a playing device when the program ends; whether it was accepted can still be reported.
     public mutating func finish() -> ClockMessage? {
@@ -109,7 +109,7 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
     ) -> PlannedMessage? {
         sendsStop = plan.settings.sendsStop
         if !plan.transport.isPlaying { joinsAtBar = false }
-        bringInStep(plan)
+        bringInSync(plan)
         let aim = follow(plan, on: map, at: now)
         if let probe = probe(plan, aim, at: now) { return probe }
         if device != .stopped {
@@ -119,7 +119,7 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
                     message: .stop, due: now, belated: 0, place: aim.place, pulse: nextPulse, entry: nil)
             }
             device = .stopped
-            receipts.step = .inStep
+            receipts.syncState = .inSync
         }
         isMisplaced = false
         realignment = nil
@@ -262,7 +262,7 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
         let entersAnew = nextPulse <= 0 || device == .returned
         let isLeftAlone = plan.settings.start == .none || !entersAnew && !plan.settings.isBroughtBack
         guard isLeftAlone else { return false }
-        if device == .returned { receipts.step = .inStep }
+        if device == .returned { receipts.syncState = .inSync }
         (device, isMisplaced) = (inPlace, false)
         return true
     }

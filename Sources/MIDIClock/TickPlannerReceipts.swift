@@ -6,24 +6,24 @@ internal import BeatTime
 // of them it accepts messages again, and joins like a device that returns. If several devices receive from one output,
 // the others continue, and everything sent counts as sent.
 extension TickPlanner {
-    /// Whether a device is in step with the song, judging by what it has accepted.
+    /// Whether a device is in sync with the song, judging by what it has accepted.
     ///
     /// ```swift
     /// var planner = TickPlanner()
     /// planner.refused()  // A stopped device that misses ticks has lost nothing.
-    /// assert(planner.step == .inStep)
+    /// assert(planner.syncState == .inSync)
     /// ```
-    public enum Step: UInt8, Sendable, BitwiseCopyable {
-        case inStep
+    public enum SyncState: UInt8, Sendable, BitwiseCopyable {
+        case inSync
         /// It missed something important: it must be stopped or placed again.
-        case outOfStep
-        /// One or more of the several devices at this output are out of step; it is not known which.
-        case someOutOfStep
+        case outOfSync
+        /// One or more of the several devices at this output are out of sync; it is not known which.
+        case someOutOfSync
     }
 
     /// What is known about the device accepting messages.
     struct Receipts: BitwiseCopyable {
-        var step = Step.inStep
+        var syncState = SyncState.inSync
         /// Whether the last receipt was a refusal.
         var isRefusing = false
         /// Whether anything but ticks was sent since the last receipt.
@@ -51,60 +51,60 @@ extension TickPlanner {
         }
     }
 
-    /// Whether the device is in step, judging by what it has accepted.
-    public var step: Step { receipts.step }
+    /// Whether the device is in sync, judging by what it has accepted.
+    public var syncState: SyncState { receipts.syncState }
 
     /// Notes that the device has accepted everything sent since the last receipt.
     ///
-    /// - Returns: whether the next messages must be planned again, to bring it in step.
+    /// - Returns: whether the next messages must be planned again, to bring it in sync.
     @discardableResult
     public mutating func taken() -> Bool {
         let wasRefusing = receipts.isRefusing
-        if receipts.hasSentStop { receipts.step = .inStep }
+        if receipts.hasSentStop { receipts.syncState = .inSync }
         receipts.close(isRefusing: false)
-        return wasRefusing && step != .inStep
+        return wasRefusing && syncState != .inSync
     }
 
     /// Notes that the device has refused something since the last receipt, or its line took only a part.
     ///
     /// A stopped device that misses only ticks has missed nothing important.
     ///
-    /// - Returns: whether the next messages must be planned again, because it is now out of step.
+    /// - Returns: whether the next messages must be planned again, because it is now out of sync.
     @discardableResult
     public mutating func refused() -> Bool {
-        let (before, isPlaying) = (step, device != .stopped)
+        let (before, isPlaying) = (syncState, device != .stopped)
         if receipts.hasSentTransport || isPlaying && receipts.isPlaceLost {
-            receipts.step = receipts.isShared || step == .someOutOfStep ? .someOutOfStep : .outOfStep
+            receipts.syncState = receipts.isShared || syncState == .someOutOfSync ? .someOutOfSync : .outOfSync
         }
         receipts.close(isRefusing: true)
-        return step != before
+        return syncState != before
     }
 
-    /// Lets a device that is out of step join like one that returns, once it accepts messages again.
+    /// Lets a device that is out of sync join like one that returns, once it accepts messages again.
     ///
     /// One of several devices at an output can only be reached by a Stop for all of them, so it waits until the song
     /// stops.
-    mutating func bringInStep(_ plan: OutputPlan) {
+    mutating func bringInSync(_ plan: OutputPlan) {
         receipts.isShared = plan.isShared
         receipts.isPlaceLost = plan.settings.isBroughtBack
         guard !receipts.hasSentStop, device != .returned,
-            step == .outOfStep || step == .someOutOfStep && !receipts.isRefusing && !plan.transport.isPlaying
+            syncState == .outOfSync || syncState == .someOutOfSync && !receipts.isRefusing && !plan.transport.isPlaying
         else { return }
         device = .returned
         entry = nil
         joinsAtBar = true
     }
 
-    /// The message that tests whether an out-of-step device accepts messages again; nil if no test is needed.
+    /// The message that tests whether an out-of-sync device accepts messages again; nil if no test is needed.
     func probe(_ plan: OutputPlan, _ aim: Aim, at now: HostTime) -> PlannedMessage? {
-        guard step == .outOfStep, receipts.isRefusing else { return nil }
+        guard syncState == .outOfSync, receipts.isRefusing else { return nil }
         let hasClock = plan.settings.isClockAlwaysOn || plan.transport.isPlaying
         return hasClock ? pulse(aim) : repeatedStop(aim, at: now)
     }
 
     /// A repeated Stop for a device that may have refused one; without a clock nothing else can test it.
     func repeatedStop(_ aim: Aim, at now: HostTime) -> PlannedMessage? {
-        guard sendsStop, step != .inStep, receipts.isRefusing else { return nil }
+        guard sendsStop, syncState != .inSync, receipts.isRefusing else { return nil }
         let due = max(now, receipts.lastStop.advanced(byMicroseconds: Self.stopInterval))
         return PlannedMessage(
             message: .stop, due: due, belated: 0, place: aim.place, pulse: nextPulse, entry: nil)

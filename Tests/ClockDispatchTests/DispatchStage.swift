@@ -110,9 +110,9 @@ final class DispatchStage {
     /// Number of ticks that an output has skipped.
     func ticksSkipped(slot: Int) -> Int { counters[slot].skippedTicks.load(ordering: .relaxed) }
 
-    /// Whether an output's device is in step with the song.
-    func step(slot: Int) -> TickPlanner.Step? {
-        TickPlanner.Step(rawValue: counters[slot].step.load(ordering: .relaxed))
+    /// Whether an output's device is in sync with the song.
+    func syncState(slot: Int) -> TickPlanner.SyncState? {
+        TickPlanner.SyncState(rawValue: counters[slot].syncState.load(ordering: .relaxed))
     }
 
     /// Whether an output's device was started and has not accepted a Stop since.

@@ -27,17 +27,17 @@ struct RefusalTests {
         let stage = stage(dispatchCase)
         let (stuck, free) = (at(300), at(900))
         stage.kernel.refuses = { [kernel = stage.kernel] port in port == 0 && (stuck..<free).contains(kernel.now) }
-        var steps: [TickPlanner.Step?] = []
+        var states: [TickPlanner.SyncState?] = []
         stage.changes = [
-            (at(600), { $0.transport.isPlaying = false }), (at(850), { _ in steps.append(stage.step(slot: 0)) }),
-            (at(1_200), { _ in steps += [stage.step(slot: 0), stage.step(slot: 1)] }),
+            (at(600), { $0.transport.isPlaying = false }), (at(850), { _ in states.append(stage.syncState(slot: 0)) }),
+            (at(1_200), { _ in states += [stage.syncState(slot: 0), stage.syncState(slot: 1)] }),
         ]
         stage.run(milliseconds: 1_400)
         #expect(transport(stage, 1) == [.start, .stop])
         #expect(transport(stage) == [.start, .stop])
         let stop = try #require(stage.messages().last { $0.message == .stop })
         #expect((free..<free + 120_000_000).contains(stop.time))
-        #expect(steps == [.outOfStep, .inStep, .inStep])
+        #expect(states == [.outOfSync, .inSync, .inSync])
     }
 
     @Test(arguments: DispatchCase.all)
@@ -71,7 +71,7 @@ struct RefusalTests {
         stage.kernel.refuses = { [kernel = stage.kernel] port in port == 0 && (stuck..<free).contains(kernel.now) }
         stage.run(milliseconds: 1_000)
         #expect(transport(stage).isEmpty)
-        #expect(stage.step(slot: 0) == .inStep)
+        #expect(stage.syncState(slot: 0) == .inSync)
     }
 
     @Test(arguments: DispatchCase.all)
@@ -82,15 +82,15 @@ struct RefusalTests {
         stage.board.slots[0].isShared = true
         let (stuck, free) = (at(300), at(600))
         stage.kernel.refuses = { [kernel = stage.kernel] port in port == 0 && (stuck..<free).contains(kernel.now) }
-        var steps: [TickPlanner.Step?] = []
+        var states: [TickPlanner.SyncState?] = []
         stage.changes = [
-            (at(1_000), { _ in steps.append(stage.step(slot: 0)) }),
+            (at(1_000), { _ in states.append(stage.syncState(slot: 0)) }),
             (at(1_100), { $0.transport.isPlaying = false }),
-            (at(1_300), { _ in steps.append(stage.step(slot: 0)) }),
+            (at(1_300), { _ in states.append(stage.syncState(slot: 0)) }),
         ]
         stage.run(milliseconds: 1_400)
         #expect(transport(stage) == [.start, .stop])
-        #expect(steps == [.someOutOfStep, .inStep])
+        #expect(states == [.someOutOfSync, .inSync])
     }
 
     @Test

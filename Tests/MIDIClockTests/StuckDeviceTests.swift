@@ -22,11 +22,11 @@ struct StuckDeviceTests {
         score = after ? playing(line(beatsPerMinute: 120), from: before ? 24 : 216) : stopped(line(beatsPerMinute: 120))
         device.run(score, until: 6_000_000)
         #expect(device.transport.count == heard)
-        #expect(device.planner.step == (told.isEmpty ? .inStep : .outOfStep))
+        #expect(device.planner.syncState == (told.isEmpty ? .inSync : .outOfSync))
         device.isStuck = false
         device.run(score, until: 9_000_000)
         #expect(device.transport.dropFirst(heard).map(\.letter).joined() == told)
-        #expect(device.planner.step == .inStep)
+        #expect(device.planner.syncState == .inSync)
         if after { #expect(device.misplacement(in: score) == nil) }
     }
 
@@ -41,7 +41,7 @@ struct StuckDeviceTests {
         device.run(score, until: 4_000_000)
         device.isStuck = false
         device.run(score, until: 9_000_000)
-        #expect(device.transport.isEmpty && device.planner.step == .inStep)
+        #expect(device.transport.isEmpty && device.planner.syncState == .inSync)
     }
 
     @Test(arguments: Seeds.standing(1...24))
@@ -62,7 +62,7 @@ struct StuckDeviceTests {
         device.isStuck = false
         score.plan.transport.isPlaying = true
         device.run(score, until: device.now + 30_000_000)
-        #expect(device.planner.step == .inStep)
+        #expect(device.planner.syncState == .inSync)
         #expect(device.misplacement(in: score) == nil, "seed \(seed): \(score.plan.settings)")
         score.plan.transport.isPlaying = false
         device.run(score, until: device.now + 3_000_000)

@@ -83,7 +83,7 @@ struct StatusPicture: Sendable {
                 wakeUpLatencyMicroseconds: Status.Lateness(counters.wakeUps)),
             warnings: machine.warnings + warnings + configuration.warnings + table.warnings + inputWarnings
                 + controls.warnings + dispatchWarning(counters, machine)
-                + slots.compactMap { stepWarning(slot: $0, counters) }
+                + slots.compactMap { syncWarning(slot: $0, counters) }
                 + slots.compactMap { droppedWarning(slot: $0, counters) }, undo: undo, taps: taps(at: now))
     }
 
@@ -158,16 +158,16 @@ struct StatusPicture: Sendable {
     }
 
     /// A warning if the present device of an output has not accepted what it was sent.
-    private func stepWarning(slot: Int, _ counters: OutputThread) -> Status.Warning? {
+    private func syncWarning(slot: Int, _ counters: OutputThread) -> Status.Warning? {
         let output = outputs[slot]
-        let step = counters.withCounters(of: slot) {
-            TickPlanner.Step(rawValue: $0.step.load(ordering: .relaxed)) ?? .inStep
+        let syncState = counters.withCounters(of: slot) {
+            TickPlanner.SyncState(rawValue: $0.syncState.load(ordering: .relaxed)) ?? .inSync
         }
         guard output.connectedTo != nil, output.sink.hasReceiver else { return nil }
         let isPlaying = leadership.transport.isPlaying
-        switch step {
-        case .inStep: return nil
-        case .outOfStep:
+        switch syncState {
+        case .inSync: return nil
+        case .outOfSync:
             return .init(
                 code: "out-of-step",
                 message: "\(output.name) has not received all messages, so it may "
@@ -175,7 +175,7 @@ struct StatusPicture: Sendable {
                 fix: "check that the device or program behind it accepts MIDI; Tactus then stops it"
                     + (isPlaying ? ", and it rejoins at the next bar" : ""),
                 output: output.id)
-        case .someOutOfStep:
+        case .someOutOfSync:
             return .init(
                 code: "out-of-step",
                 message: "a device or program connected to \(output.name) has not received all messages, so it may "
