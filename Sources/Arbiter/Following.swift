@@ -22,7 +22,7 @@ struct Following: Sendable {
     ///
     /// The map remembers 32 tempos, and an output may be half a second late.
     static let updatePeriod: Int64 = 20_000
-    /// How far a song that plays glides to its leader's place, in ticks; beyond that it is realigned.
+    /// How far a song that plays slews to its leader's place, in ticks; beyond that it is realigned.
     static let farthestGlide = TickLine.ticksPerBeat / 2
     /// Distance from the leader, beyond the coarseness of its ticks, from which on outputs hurry, in microseconds.
     static let tolerance: Int64 = 2_000
@@ -84,7 +84,7 @@ extension Arbiter {
         guard var following, let estimate = leader.follower.estimate else { return }
         let apart = line.position(at: now) - estimate.position(at: now) - Double(following.shift)
         let doubt = min(estimate.phaseDoubt, estimate.coarseness) / estimate.microsecondsPerTick
-        // Ticks are counted, so a song that plays is where the leader's is, and glides back if it was late to follow a
+        // Ticks are counted, so a song that plays is where the leader's is, and slews back if it was late to follow a
         // change of tempo. Only when it is certainly elsewhere, it is realigned. Without a song nobody counts.
         if !transport.isPlaying || abs(apart) - doubt > Double(Following.farthestGlide) {
             following.shift += roundedToInteger(apart)
@@ -95,15 +95,15 @@ extension Arbiter {
         applySong(leader, at: now)
     }
 
-    /// Follows the leader's line: by a jump if outputs are too far away and no song plays, else by gliding.
+    /// Follows the leader's line: by a step if outputs are too far away and no song plays, else by slewing.
     private mutating func moveGrid(to leader: ClockLeader, _ estimate: ClockEstimate, shift: Int64, at now: HostTime) {
         let tolerance = roundedToInteger(estimate.coarseness) + Following.tolerance
         let newLine = leaderLine(leader, estimate, shift: shift, at: now)
         let apart = abs(line.position(at: now) - newLine.position(at: now)) * estimate.microsecondsPerTick
         if transport.isPlaying || apart <= Double(tolerance) {
-            map.glide(to: newLine, at: now)
+            map.slew(to: newLine, at: now)
         } else {
-            map.jump(to: newLine)
+            map.step(to: newLine)
         }
         map.tolerance = tolerance
     }
@@ -153,7 +153,7 @@ extension Arbiter {
     /// Moves the grid later if a song would begin before machines can be started with it.
     ///
     /// A leader's Start may come with its tick, or after that tick was due; without this, machines would enter at the
-    /// next sixteenth or bar. They glide back to the leader.
+    /// next sixteenth or bar. They slew back to the leader.
     private mutating func makeTimeToStart(_ song: FollowedSong, _ following: inout Following, at now: HostTime) {
         guard leaderReach <= Following.longestReach else { return }
         let first = transport.startTick + song.resumePosition
@@ -169,7 +169,7 @@ extension Arbiter {
             following.shift += 1
         }
         later.timeOrigin = later.timeOrigin.advanced(byMicroseconds: late)
-        map.jump(to: later)
+        map.step(to: later)
     }
 
     /// Plays or stops on request of the user or a remote control.

@@ -6,8 +6,8 @@ internal import MIDIClock
 extension TempoMap {
     /// Follows a newer timeline.
     ///
-    /// A change of tempo leaves the past where it was. Outputs glide after a small step of the grid. Anything else is a
-    /// jump.
+    /// A change of tempo leaves the past where it was. Outputs slew after a small move of the grid. Anything else is a
+    /// step.
     ///
     /// - Parameters:
     ///   - link: what the Link peer says now.
@@ -26,7 +26,7 @@ extension TempoMap {
             return changeSession(to: newLine, isSameBar: isSameBar)
         }
         let correction = link.clockSteps &- former.clockSteps
-        if correction != 0, abs(correction) <= line.tickLength / 2 { step(byMicroseconds: correction) }
+        if correction != 0, abs(correction) <= line.tickLength / 2 { slew(byMicroseconds: correction) }
         if newLine.microsecondsPerBeat == line.microsecondsPerBeat {
             if !link.state.isConnected { newLine.tickOrigin = line.nearestTick(to: newLine.timeOrigin) }
             moveGrid(to: newLine)
@@ -35,9 +35,9 @@ extension TempoMap {
         }
     }
 
-    /// Changes to another session: a small step if its bars fall where ours did, else a jump.
+    /// Changes to another session: a small move if its bars fall where ours did, else a step.
     private mutating func changeSession(to newLine: TickLine, isSameBar: Bool) {
-        guard newLine.microsecondsPerBeat == line.microsecondsPerBeat, isSameBar else { return jump(to: newLine) }
+        guard newLine.microsecondsPerBeat == line.microsecondsPerBeat, isSameBar else { return step(to: newLine) }
         moveGrid(to: newLine)
     }
 
@@ -45,8 +45,8 @@ extension TempoMap {
     private mutating func moveGrid(to newLine: TickLine) {
         let tick = newLine.tickOrigin
         let moved = line.time(ofTick: tick).microseconds(to: newLine.time(ofTick: tick))
-        guard abs(moved) <= line.tickLength / 2 else { return jump(to: newLine) }
-        if abs(moved) > Self.rounding { step(byMicroseconds: moved) }
+        guard abs(moved) <= line.tickLength / 2 else { return step(to: newLine) }
+        if abs(moved) > Self.rounding { slew(byMicroseconds: moved) }
         restate(newLine)
     }
 
@@ -60,29 +60,29 @@ extension TempoMap {
             return changeTempo(to: newLine, at: now.advanced(byMicroseconds: -max(0, roundedToInteger(age))))
         }
         guard abs(apart) > Double(Self.rounding) else { return changeTempo(to: newLine, at: now) }
-        guard abs(apart) <= Double(newLine.tickLength) / 2 else { return jump(to: newLine) }
-        step(byMicroseconds: roundedToInteger(apart))
+        guard abs(apart) <= Double(newLine.tickLength) / 2 else { return step(to: newLine) }
+        slew(byMicroseconds: roundedToInteger(apart))
         changeTempo(to: newLine, at: now)
     }
 
     /// Largest difference that rounding to microseconds makes between two forms of one line.
     private static var rounding: Int64 { 2 }
-    /// A tempo change older than this, in microseconds, counts as a jump to another grid.
+    /// A tempo change older than this, in microseconds, counts as a step to another grid.
     private static var oldestChange: Double { 1_000_000 }
 }
 
 // How the tempo map follows a MIDI clock leader.
 extension TempoMap {
-    /// Follows a leader's line: its tempo at once, its ticks by gliding, over up to half a beat.
+    /// Follows a leader's line: its tempo at once, its ticks by slewing, over up to half a beat.
     ///
     /// - Parameters:
     ///   - newLine: with the same numbering of ticks.
     ///   - now: the present host time.
-    mutating func glide(to newLine: TickLine, at now: HostTime) {
-        // At the line's tempo: outputs that glide over this distance are where they were at that time, even if the line
+    mutating func slew(to newLine: TickLine, at now: HostTime) {
+        // At the line's tempo: outputs that slew over this distance are where they were at that time, even if the line
         // is much faster or slower.
         let ticks = line.position(at: now) - newLine.position(at: now)
-        step(
+        slew(
             byMicroseconds: roundedToInteger(
                 ticks * Double(newLine.microsecondsPerBeat) / Double(TickLine.ticksPerBeat)))
         changeTempo(to: newLine, at: now)

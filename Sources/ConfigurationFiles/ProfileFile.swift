@@ -54,7 +54,7 @@ extension Profile {
         Key("range", \.settings.tempos, .tempos(in: 1_000...999_000)),
         Key("preroll", \.settings.preroll, .whole(0...16)),
         Key("smoothing", \.settings.smoothing, .milliseconds(0...500_000)),
-        Key("rephase", \.settings.mayJump, .choice(["allowed": true, "never": false])),
+        Key("rephase", \.settings.mayStep, .choice(["allowed": true, "never": false])),
     ]
 
     static let transportKeys: [Key<Profile>] = [

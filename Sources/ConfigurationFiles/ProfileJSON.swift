@@ -26,7 +26,7 @@ extension Profile: Encodable {
 
         init(_ settings: OutputSettings) {
             when = settings.isClockAlwaysOn ? "always" : "playing"
-            rephase = settings.mayJump ? "allowed" : "never"
+            rephase = settings.mayStep ? "allowed" : "never"
             offset = Double(settings.offset) / 1_000
             swing = Double(settings.swing) / 10
             smoothing = Double(settings.smoothing) / 1_000

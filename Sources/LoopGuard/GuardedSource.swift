@@ -49,10 +49,10 @@ struct GuardedSource: Sendable {
         if path.reason == nil { judge(at: time, map.line) }
     }
 
-    /// Counts drift from here, because our outputs glide; but that of a source that was let go shows that it leads.
+    /// Counts drift from here, because our outputs slew; but that of a source that was let go shows that it leads.
     mutating func settle() { if verdict != .doubted { clocks.settle() } }
 
-    /// Hears its clocks anew, after a jump of our grid.
+    /// Hears its clocks anew, after a step of our grid.
     mutating func startOver() { (clocks, drift) = (PortClocks(), TempoDrift()) }
 
     /// Forgets everything but the path.

@@ -15,15 +15,15 @@ package struct LoopGuard: Sendable {
     private var sources: [GuardedSource] = []
     private var seed: UInt64
     private var former: TempoMap?
-    /// Until then outputs may still be gliding to where the map says.
-    private var glidingUntil = HostTime(microseconds: .min / 2)
+    /// Until then outputs may still be slewing to where the map says.
+    private var slewingUntil = HostTime(microseconds: .min / 2)
 
     /// Most sources tracked; any others are never clear.
     package static let capacity = 8
     /// Silence in microseconds after which a source starts over; at least eight ticks.
     private static let silence: Int64 = 1_000_000
-    /// Largest step of our grid that needs no pause, and longest glide of outputs after a larger one, in microseconds.
-    private static let (largestStep, glide): (Int64, Int64) = (1_000, 5_000_000)
+    /// Largest move of our grid that needs no pause, and longest slew of outputs after a larger one, in microseconds.
+    private static let (largestMove, slew): (Int64, Int64) = (1_000, 5_000_000)
     /// Longest time until a change reaches the output thread, in microseconds.
     private static let propagationTime: Int64 = 8_000
     /// Longest delay of an echo, in microseconds, and most ticks of delay that are tried.
@@ -91,20 +91,20 @@ package struct LoopGuard: Sendable {
         return sources.count - 1
     }
 
-    /// Outputs glide after the map, and so do echoes: until they have arrived, drift proves nothing.
+    /// Outputs slew after the map, and so do echoes: until they have arrived, drift proves nothing.
     private mutating func follow(_ map: TempoMap, at now: HostTime) {
         let old = former ?? map
         former = map
-        if map.jumps != old.jumps {
+        if map.steps != old.steps {
             for index in sources.indices { sources[index].startOver() }
             probing = nil
         }
         let length = old.line.microsecondsPerBeat
         let isFaster = abs(map.line.microsecondsPerBeat - length) > length / 1_000
-        if isFaster || abs(map.glides &- old.glides) > Self.largestStep {
-            glidingUntil = now.advanced(byMicroseconds: Self.glide)
+        if isFaster || abs(map.slewed &- old.slewed) > Self.largestMove {
+            slewingUntil = now.advanced(byMicroseconds: Self.slew)
         }
-        if now < glidingUntil { for index in sources.indices { sources[index].settle() } }
+        if now < slewingUntil { for index in sources.indices { sources[index].settle() } }
     }
 
     /// Probes the outputs while a source needs a test; tests for echoes come first.

@@ -23,7 +23,7 @@
 ///
 /// MIDI 1.0 allows Song Position Pointer only for stopped devices, so a device that is never sent Stop never gets it. A
 /// device counts as stopped when its song has stopped, and when it was just connected or has returned, whatever it did
-/// meanwhile. A playing device is out of place after a jump or a stall, and whenever its pulses are counted
+/// meanwhile. A playing device is out of place after a step or a stall, and whenever its pulses are counted
 /// differently, by new settings or by folding. When the song stops or the program ends the device is sent Stop, unless
 /// `stop: false`.
 enum Cue: Hashable, BitwiseCopyable {

@@ -86,8 +86,8 @@ public struct OutputSettings: Hashable, Sendable, BitwiseCopyable {
     public var takesContinue = true
     /// Whether the device obeys Song Position Pointer.
     public var takesSongPosition = true
-    /// Whether the device's clock may jump to another phase; for a looper it must glide.
-    public var mayJump = true
+    /// Whether the device's clock may step to another phase; for a looper it must slew.
+    public var mayStep = true
     /// The tempos the device accepts; others are folded into this range.
     public var tempos = TempoRange.all
 

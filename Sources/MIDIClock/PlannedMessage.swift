@@ -18,7 +18,7 @@ public struct PlannedMessage: Hashable, Sendable, BitwiseCopyable {
     /// Microseconds by which ``due`` is later than the timeline says.
     ///
     /// That happens after a late change, when the thread was held up, or when pulses must keep their distance.
-    /// The delay of a pulse that a jump of the grid has put just behind does not count.
+    /// The delay of a pulse that a step of the grid has put just behind does not count.
     public let belated: Int64
     /// Its place on the ticks: a tick's own, or the one that a transport message precedes.
     public let place: TickPlace

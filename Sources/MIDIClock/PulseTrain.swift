@@ -7,8 +7,8 @@ struct PulseTrain: BitwiseCopyable {
     /// What the grid was made of.
     private var source: PulseGrid.Source
     private var offset: Int64
-    /// Steps of grid and offset that are still being corrected.
-    private var steps = RateAccumulator()
+    /// Moves of grid and offset that are still being corrected.
+    private var slews = RateAccumulator()
     /// Tempo changes that are being spread.
     private var spread = RateAccumulator()
     private var account: Account
@@ -19,12 +19,12 @@ struct PulseTrain: BitwiseCopyable {
     /// The changes of a tempo map that were already taken into account.
     private struct Account: Hashable, BitwiseCopyable {
         var tempoChanges: UInt32
-        var glides: Int64
-        var jumps: UInt32
+        var slewed: Int64
+        var steps: UInt32
         var line: TickLine
 
         init(_ map: TempoMap) {
-            (tempoChanges, glides, jumps, line) = (map.tempoChanges, map.glides, map.jumps, map.line)
+            (tempoChanges, slewed, steps, line) = (map.tempoChanges, map.slewed, map.steps, map.line)
         }
     }
 
@@ -32,19 +32,19 @@ struct PulseTrain: BitwiseCopyable {
     struct Change: BitwiseCopyable {
         /// When the next pulse was due by the former ones.
         var wasDue: HostTime
-        var jump = Jump.none
+        var step = Step.none
         /// Whether pulses are counted differently, so that a device may no longer be where the song is.
         var isRegrouped = false
     }
 
-    /// How pulses follow a grid that has moved too far for a full glide.
-    enum Jump: BitwiseCopyable {
+    /// How pulses follow a grid that has moved too far to slew all the way.
+    enum Step: BitwiseCopyable {
         /// It has not moved that far.
         case none
         /// They continue where the new grid has them.
-        case broken
-        /// They glide to the nearest pulse of the new grid.
-        case slid
+        case stepped
+        /// They slew to the nearest pulse of the new grid.
+        case slewed
     }
 
     /// An initial value without meaning.
@@ -81,8 +81,8 @@ struct PulseTrain: BitwiseCopyable {
     }
 
     private func debt(at time: HostTime) -> Int64 {
-        guard !steps.isUnused || !spread.isUnused else { return 0 }
-        return roundedToInteger(steps.debt(at: time) + spread.debt(at: time))
+        guard !slews.isUnused || !spread.isUnused else { return 0 }
+        return roundedToInteger(slews.debt(at: time) + spread.debt(at: time))
     }
 
     /// The first pulse to be sent at or after a time.
@@ -130,26 +130,26 @@ struct PulseTrain: BitwiseCopyable {
         _ plan: OutputPlan, on map: TempoMap, next: inout Int64, isRunning: Bool, at now: HostTime
     ) -> Change {
         var change = Change(wasDue: formerDue(next))
-        let hasJumped = map.jumps != account.jumps
+        let hasStepped = map.steps != account.steps
         if account.tempoChanges != map.tempoChanges { followTempo(plan.settings, map, at: now) }
-        if hasJumped { (steps, spread) = (RateAccumulator(), RateAccumulator()) }
-        let step =
-            hasJumped
-            ? map.glides &- map.glidesAtJump : map.glides &- account.glides &+ plan.settings.offset &- offset
-        let isOwed = step == 0 || owe(Double(-step), on: map, at: now)
-        if !isOwed { (steps, spread) = (RateAccumulator(), RateAccumulator()) }
-        if hasJumped || !isOwed { change.jump = plan.settings.mayJump || !isRunning ? .broken : .slid }
+        if hasStepped { (slews, spread) = (RateAccumulator(), RateAccumulator()) }
+        let move =
+            hasStepped
+            ? map.slewed &- map.slewedAtStep : map.slewed &- account.slewed &+ plan.settings.offset &- offset
+        let isOwed = move == 0 || owe(Double(-move), on: map, at: now)
+        if !isOwed { (slews, spread) = (RateAccumulator(), RateAccumulator()) }
+        if hasStepped || !isOwed { change.step = plan.settings.mayStep || !isRunning ? .stepped : .slewed }
         offset = plan.settings.offset
         probe = plan.probe
         tempos = plan.settings.tempos
         account = Account(map)
         let (former, count) = (grid, next)
-        change.isRegrouped = regroup(plan, on: map, next: &next, foldsAnywhere: !isRunning || change.jump == .broken)
-        if grid.origin != former.origin, plan.settings.mayJump {
+        change.isRegrouped = regroup(plan, on: map, next: &next, foldsAnywhere: !isRunning || change.step == .stepped)
+        if grid.origin != former.origin, plan.settings.mayStep {
             let last = former.straightPlace(ofPulse: count - 1)
             next = min(next, max(first(after: last), first(atOrAfter: now, on: map)))
         }
-        if change.jump == .slid { next = slide(to: change.wasDue, on: map) }
+        if change.step == .slewed { next = slew(to: change.wasDue, on: map) }
         return change
     }
 
@@ -197,13 +197,13 @@ struct PulseTrain: BitwiseCopyable {
         return time.advanced(byMicroseconds: offset + debt(at: time))
     }
 
-    /// Continues with the pulse nearest to a time, and glides over the difference: at most half a gap.
-    private mutating func slide(to time: HostTime, on map: TempoMap) -> Int64 {
+    /// Continues with the pulse nearest to a time, and slews over the difference: at most half a gap.
+    private mutating func slew(to time: HostTime, on map: TempoMap) -> Int64 {
         var pulse = first(atOrAfter: time, on: map)
-        var step = due(pulse, on: map).microseconds(to: time)
+        var apart = due(pulse, on: map).microseconds(to: time)
         let before = due(pulse - 1, on: map).microseconds(to: time)
-        if before < -step { (pulse, step) = (pulse - 1, before) }
-        steps.owe(Double(step), at: map.time(of: grid.place(ofPulse: pulse)))
+        if before < -apart { (pulse, apart) = (pulse - 1, before) }
+        slews.owe(Double(apart), at: map.time(of: grid.place(ofPulse: pulse)))
         return pulse
     }
 
@@ -213,15 +213,15 @@ struct PulseTrain: BitwiseCopyable {
         return plain.advanced(byMicroseconds: -debt(at: plain))
     }
 
-    /// Adds a step to be corrected by gliding, unless the total would exceed half a tick, or after a leader half a beat.
+    /// Adds a move to be slewed over, unless the total would exceed half a tick, or after a leader half a beat.
     ///
     /// - Returns: whether it was added.
-    private mutating func owe(_ step: Double, on map: TempoMap, at now: HostTime) -> Bool {
+    private mutating func owe(_ move: Double, on map: TempoMap, at now: HostTime) -> Bool {
         let time = nominal(at: now)
         let farthest = map.tolerance == nil ? map.line.tickLength / 2 : map.line.microsecondsPerBeat / 2 + 1_000
-        let debt = steps.debt(at: time)
-        guard abs(debt + step) <= max(Double(farthest), abs(debt)) else { return false }
-        steps.owe(step, at: time, hurryAbove: map.tolerance.map(Double.init) ?? .infinity)
+        let debt = slews.debt(at: time)
+        guard abs(debt + move) <= max(Double(farthest), abs(debt)) else { return false }
+        slews.owe(move, at: time, hurryAbove: map.tolerance.map(Double.init) ?? .infinity)
         return true
     }
 
@@ -239,10 +239,10 @@ struct PulseTrain: BitwiseCopyable {
             let time = nominal(at: now)
             let ahead = change.at.microseconds(to: time)
             guard offset < 0, ahead > 0 else { continue }
-            // At most half a tick is corrected by gliding; the rest is corrected at once.
-            let (debt, most) = (steps.debt(at: time), Double(map.line.tickLength) / 2)
+            // At most half a tick is corrected by slewing; the rest at once.
+            let (debt, most) = (slews.debt(at: time), Double(map.line.tickLength) / 2)
             let wanted = debt - Double(ahead) * (1 / (1 + change.stretch) - 1)
-            steps.owe(min(max(wanted, -most), most) - debt, at: time)
+            slews.owe(min(max(wanted, -most), most) - debt, at: time)
         }
     }
 

@@ -3,8 +3,8 @@ public import BeatTime
 /// Where ticks fall now and in the recent past, and how the grid has moved.
 ///
 /// A change of tempo leaves the ticks before it where they were. An output that sends half a second late thus still
-/// sends them there. Small steps of the whole grid are counted separately: the lines follow them at once, and each
-/// output glides after them at its own pace. The counts are running totals, so skipping a map loses nothing.
+/// sends them there. Small moves of the whole grid are counted separately: the lines make them at once, and each
+/// output slews after them at its own pace. The counts are running totals, so skipping a map loses nothing.
 ///
 /// ```swift
 /// let beat = HostTime(microseconds: 500_000)
@@ -27,16 +27,16 @@ public struct TempoMap: Sendable, BitwiseCopyable {
     private var formerCount = 0
     /// How often the tempo has changed.
     public private(set) var tempoChanges: UInt32 = 0
-    /// Sum of all small steps of the grid, in microseconds, later being positive; outputs glide after it.
-    public private(set) var glides: Int64 = 0
-    /// Number of jumps of the grid, too far to glide; outputs relocate.
-    public private(set) var jumps: UInt32 = 0
-    /// ``glides`` at the newest jump; outputs glide only over what came after it.
-    private(set) var glidesAtJump: Int64 = 0
+    /// Sum of all small moves of the grid, in microseconds, later being positive; outputs slew after it.
+    public private(set) var slewed: Int64 = 0
+    /// Number of steps of the grid, too far to slew; outputs relocate.
+    public private(set) var steps: UInt32 = 0
+    /// ``slewed`` at the newest step; outputs slew only over what came after it.
+    private(set) var slewedAtStep: Int64 = 0
     /// How far, in microseconds, outputs may be from a leader's grid without hurrying; nil for a session's grid.
     ///
-    /// Outputs glide after a leader over up to half a beat, since its ticks may be found late to have another tempo.
-    /// After a session they glide over up to half a tick, and jump beyond that.
+    /// Outputs slew after a leader over up to half a beat, since its ticks may be found late to have another tempo.
+    /// After a session they slew over up to half a tick, and step beyond that.
     public var tolerance: Int64?
 
     private struct Segment: Sendable, BitwiseCopyable {
@@ -60,10 +60,10 @@ public struct TempoMap: Sendable, BitwiseCopyable {
         tempoChanges &+= 1
     }
 
-    /// Moves the whole grid, past and present, by a small step; outputs glide after it.
+    /// Moves the whole grid, past and present, by a little; outputs slew after it.
     ///
     /// - Parameter microseconds: positive is later.
-    public mutating func step(byMicroseconds microseconds: Int64) {
+    public mutating func slew(byMicroseconds microseconds: Int64) {
         line.timeOrigin = line.timeOrigin.advanced(byMicroseconds: microseconds)
         if since.microseconds != .min { since = since.advanced(byMicroseconds: microseconds) }
         for index in 0..<formerCount {
@@ -71,19 +71,19 @@ public struct TempoMap: Sendable, BitwiseCopyable {
             guard former[index].since.microseconds != .min else { continue }
             former[index].since = former[index].since.advanced(byMicroseconds: microseconds)
         }
-        glides &+= microseconds
+        slewed &+= microseconds
     }
 
     /// Replaces the newest line by one with the same ticks at the same times, apart from rounding.
     public mutating func restate(_ sameLine: TickLine) { line = sameLine }
 
-    /// Starts over on another grid.
-    public mutating func jump(to newLine: TickLine) {
+    /// Starts over on another grid; outputs step to it.
+    public mutating func step(to newLine: TickLine) {
         line = newLine
         since = HostTime(microseconds: .min)
         formerCount = 0
-        jumps &+= 1
-        glidesAtJump = glides
+        steps &+= 1
+        slewedAtStep = slewed
     }
 
     /// When a place is reached, without any output's offset.

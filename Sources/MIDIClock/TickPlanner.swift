@@ -34,8 +34,8 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
     /// When the last pulse was sent; the next must keep its distance.
     private var lastPulse = HostTime(microseconds: .min / 2)
     var device = Device.stopped
-    /// When a jump of the grid left the next pulse just behind; nil once that pulse is sent.
-    private(set) var jumpedAt: HostTime?
+    /// When a step of the grid left the next pulse just behind; nil once that pulse is sent.
+    private(set) var steppedAt: HostTime?
     /// Whether the plan has had a clock in it ever since a pulse was sent.
     private var hasClock = false
     private var skipped = Skipped()
@@ -77,7 +77,7 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
     ///
     /// A device that was playing has lost its place, and whoever hears the output then joins a song at a bar.
     package mutating func fallSilent() {
-        (hasTrain, isMisplaced, entry, jumpedAt) = (false, device != .stopped, nil, nil)
+        (hasTrain, isMisplaced, entry, steppedAt) = (false, device != .stopped, nil, nil)
         joinsAtBar = true
     }
 
@@ -168,7 +168,7 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
             nextPulse = planned.pulse + 1
             lastPulse = time
             hasClock = true
-            jumpedAt = nil
+            steppedAt = nil
             guard let entry = planned.entry else { return }
             startedDevice(by: entry)
         case .stop: device = .stopped
@@ -209,20 +209,20 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
         hasClock = hasClock && (plan.settings.isClockAlwaysOn || plan.transport.isPlaying)
         let (count, isRunning) = (nextPulse, isClockOn || entry != nil)
         let change = train.follow(plan, on: map, next: &nextPulse, isRunning: isRunning, at: now)
-        if change.isRegrouped || change.jump == .slid { entry = nil }
+        if change.isRegrouped || change.step == .slewed { entry = nil }
         if change.isRegrouped, nextPulse != count { losePlace() }
         // A device that has glided past the start of another song plays that song.
-        if change.jump == .slid, device != .stopped, plan.transport.isPlaying, nextPulse > 0 {
+        if change.step == .slewed, device != .stopped, plan.transport.isPlaying, nextPulse > 0 {
             device = .playing(startTick: plan.transport.startTick)
         }
         let aim = aim(map)
         // Keeping the distance of pulses does not count as lateness.
         let lateness = aim.due.microseconds(to: max(now, aim.gapEnd))
-        // A grid that has jumped may have the next pulse just before now. It is sent at once then, not skipped. No pulse
-        // is lost, so the device counts on rightly; and the delay is the jump's, not ours.
+        // A grid that has stepped may have the next pulse just before now. It is sent at once then, not skipped. No pulse
+        // is lost, so the device counts on rightly; and the delay is the step's, not ours.
         let isDue = (0...train.gap(map.line) / 2).contains(lateness)
-        var isBroken = change.jump == .broken && !isDue
-        if change.jump == .broken, isDue { jumpedAt = now }
+        var isBroken = change.step == .stepped && !isDue
+        if change.step == .stepped, isDue { steppedAt = now }
         // Late after a stall.
         let limit = train.catchUpLimit(map.line)
         let isTooLate = isRunning && lateness > limit
@@ -233,11 +233,11 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
         let first = nextPulse
         nextPulse = train.first(atOrAfter: max(now, aim.gapEnd), on: map)
         // By the former map, too: where a change has made pulses late, no stall has.
-        if isTooLate, hasClock, change.jump != .broken, change.wasDue.microseconds(to: now) > limit {
+        if isTooLate, hasClock, change.step != .stepped, change.wasDue.microseconds(to: now) > limit {
             skipped.pulses += max(0, nextPulse - first)
             skipped.lateness = max(skipped.lateness, lateness)
         }
-        jumpedAt = nil
+        steppedAt = nil
         entry = nil
         isMisplaced = device != .stopped
         return self.aim(map)

@@ -31,8 +31,8 @@ extension TickPlanner {
 
     /// The next pulse; with an entry if that pulse alone is the entry.
     func pulse(_ aim: Aim, entry: Entry? = nil) -> PlannedMessage {
-        // Where a jump has put the pulse just behind, it could not be sent before the jump.
-        let possible = max(aim.due, jumpedAt ?? aim.due)
+        // Where a step has put the pulse just behind, it could not be sent before the step.
+        let possible = max(aim.due, steppedAt ?? aim.due)
         let due = max(possible, aim.gapEnd)
         return PlannedMessage(
             message: .timingClock, due: due, belated: possible.microseconds(to: due), place: aim.place,

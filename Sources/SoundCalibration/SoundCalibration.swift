@@ -16,7 +16,7 @@ package import OnsetDetection
 package struct SoundCalibration: Sendable {
     /// How far the clock is moved: by 7 ms, or by this share of a tick if that is less.
     ///
-    /// An output glides after a move of at most half a tick; a larger one would make it jump.
+    /// An output slews after a move of at most half a tick; a larger one would make it step.
     private static let largestShift = (microseconds: 7_000.0, ofTick: 0.4)
     /// Largest number of sounds, and of ticks, that are kept per channel.
     private static let most = 20_000
@@ -31,7 +31,7 @@ package struct SoundCalibration: Sendable {
     private var beats = SentBeats()
     /// How far the clock is moved, in microseconds.
     ///
-    /// It is fixed before the first move, because ticks are longer or shorter while an output glides.
+    /// It is fixed before the first move, because ticks are longer or shorter while an output slews.
     private var size = 0.0
     private var clock: SampleClock
     /// Number of samples heard.

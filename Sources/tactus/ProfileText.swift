@@ -36,7 +36,7 @@ enum ProfileText {
         if settings.divide > 1 { parts.append("divided by \(settings.divide)") }
         if settings.swing != 500 { parts.append("swing \(number(settings.swing, 10)) %") }
         if settings.smoothing > 0 { parts.append("tempo changes spread over \(milliseconds(settings.smoothing))") }
-        if !settings.mayJump { parts.append("glides, never jumps") }
+        if !settings.mayStep { parts.append("glides, never jumps") }
         return [
             ("clock", parts.joined(separator: ", ")), ("offset", milliseconds(settings.offset)),
             (

@@ -49,7 +49,7 @@ import Testing
         expected.tempos = try #require(TempoRange(lowest: 60_500, highest: 121_000))
         expected.preroll = 8
         expected.smoothing = 250
-        expected.mayJump = false
+        expected.mayStep = false
         expected.start = .continue
         expected.sendsStop = false
         expected.takesContinue = true

@@ -88,7 +88,7 @@ import Testing
             var world = LoopWorld(seed: 13)
             world.loops = [(0, Way(), Self.port)]
             _ = world.run(until: moment)
-            world.ours.map.step(byMicroseconds: 6_000)
+            world.ours.map.slew(byMicroseconds: 6_000)
             #expect(world.ticksUntilFenced(within: 300) != nil)
             var line = world.ours.map.line
             let tick = line.nearestTick(to: world.now)

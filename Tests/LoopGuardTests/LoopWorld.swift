@@ -76,7 +76,7 @@ struct ClockedGateway {
         guard var line = found, shift != nil || follower.state == .locked else { return }
         if shift == nil { shift = map.nearestTick(to: line.timeOrigin) - line.tickOrigin }
         line.tickOrigin += shift ?? 0
-        map.step(byMicroseconds: map.time(ofTick: line.tickOrigin).microseconds(to: line.timeOrigin))
+        map.slew(byMicroseconds: map.time(ofTick: line.tickOrigin).microseconds(to: line.timeOrigin))
         if line.microsecondsPerBeat != map.line.microsecondsPerBeat { map.changeTempo(to: line, at: time) }
         map.restate(line)
     }

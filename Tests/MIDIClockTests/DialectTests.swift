@@ -72,7 +72,7 @@ struct DialectTests {
         device.now = line.time(ofTick: 192).microseconds + 3_000
         #expect(told(5) == dialect.later)
         if isPlaced { #expect(device.misplacementByEar(in: score) == nil) }
-        score.map.jump(to: elsewhere(at: device.now + 345_678))
+        score.map.step(to: elsewhere(at: device.now + 345_678))
         #expect(told(5) == dialect.lost)
         if isPlaced, dialect.lost != "" { #expect(device.misplacementByEar(in: score) == nil) }
         score.plan.settings.divide = 2

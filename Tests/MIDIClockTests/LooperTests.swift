@@ -8,7 +8,7 @@ import Testing
 struct LooperTests {
     private static var looper: OutputSettings {
         var settings = OutputSettings()
-        settings.mayJump = false
+        settings.mayStep = false
         return settings
     }
 
@@ -26,7 +26,7 @@ struct LooperTests {
         device.run(score, until: line.time(ofTick: 100).microseconds)
         for _ in 0..<5 {
             let moved = Int64.random(in: -3_000_000...3_000_000, using: &random)
-            score.map.jump(to: line.moved(byMicroseconds: moved))
+            score.map.step(to: line.moved(byMicroseconds: moved))
             device.run(score, until: device.now + Int64.random(in: 1...4_000_000, using: &random))
         }
         let gap = Double(line.microsecondsPerBeat * settings.divide) / Double(24 * settings.multiply)
@@ -50,7 +50,7 @@ struct LooperTests {
         var score = playing(line(beatsPerMinute: 120), from: 24, Self.looper)
         device.run(score, until: 3_000_001)
         let before = device.ticks.count
-        score.map.jump(to: line(beatsPerMinute: 90, timeOrigin: 123_456, tickOrigin: 37))
+        score.map.step(to: line(beatsPerMinute: 90, timeOrigin: 123_456, tickOrigin: 37))
         score.plan.transport.startTick = -600
         device.run(score, until: 30_000_000)
         #expect(device.transport == [.start])
@@ -81,7 +81,7 @@ struct LooperTests {
         var device = DeviceUnderClock(now: 1)
         var score = playing(line(beatsPerMinute: 120), from: 24, Self.looper)
         device.run(score, until: 3_000_000)
-        score.map.jump(to: line(beatsPerMinute: 120, timeOrigin: 700_000))
+        score.map.step(to: line(beatsPerMinute: 120, timeOrigin: 700_000))
         device.run(score, until: 10_000_000)
         #expect(device.transport == [.start])
         #expect(device.misplacementByEar(in: score) != nil)

@@ -29,7 +29,7 @@ struct ProfileTests {
         device.run(score, until: max(device.now, start + max(0, score.plan.settings.offset)) + score.settlingTime)
         guard score.plan.settings.isPlaceable else { return }
         // A device that stays where it is, as its profile allows, is right after a requested realignment.
-        if !score.plan.settings.mayJump || score.plan.settings.realign == .none { device.planner.realign(.atBar) }
+        if !score.plan.settings.mayStep || score.plan.settings.realign == .none { device.planner.realign(.atBar) }
         device.run(score, until: device.now + score.settlingTime + 20_000_000)
         #expect(device.misplacementByEar(in: score) == nil, "seed \(seed): \(score.plan.settings)")
         let range = score.plan.settings.tempos
@@ -102,7 +102,7 @@ extension OutputSettings {
         settings.sendsStop = Int.random(in: 0..<4, using: &random) > 0
         settings.takesContinue = Int.random(in: 0..<4, using: &random) > 0
         settings.takesSongPosition = Int.random(in: 0..<4, using: &random) > 0
-        settings.mayJump = Int.random(in: 0..<4, using: &random) > 0
+        settings.mayStep = Int.random(in: 0..<4, using: &random) > 0
         if Bool.random(using: &random) { settings.tempos = .random(using: &random) }
         return settings
     }

@@ -96,7 +96,7 @@ struct SettlingTests {
         score.map.changeTempo(
             to: line(beatsPerMinute: 140, timeOrigin: 2_000_000, tickOrigin: 96), at: HostTime(microseconds: 2_000_000))
         device.run(score, until: 2_400_000)
-        score.map.step(byMicroseconds: 5)
+        score.map.slew(byMicroseconds: 5)
         device.run(score, until: 5_000_000)
         #expect(device.transport == [.start])
     }

@@ -207,12 +207,12 @@ extension Score {
             plan.transport.startTick = map.line.firstTick(atOrAfter: soon)
         case 1:
             changeTempo(to: Double.random(in: 20...999, using: &random), at: now)
-        case 2: map.step(byMicroseconds: Int64.random(in: -1_500...1_500, using: &random))
+        case 2: map.slew(byMicroseconds: Int64.random(in: -1_500...1_500, using: &random))
         case 3:
             var line = map.line
             line.timeOrigin = line.timeOrigin.advanced(
                 byMicroseconds: Int64.random(in: -3_000_000...3_000_000, using: &random))
-            map.jump(to: line)
+            map.step(to: line)
         case 4: plan.settings.offset = Int64.random(in: -500_000...500_000, using: &random)
         default: plan.settings.swing = Int64.random(in: 500...750, using: &random)
         }

@@ -44,8 +44,8 @@ struct TempoMapTests {
         map.changeTempo(
             to: line(beatsPerMinute: 60, timeOrigin: 1_000_000, tickOrigin: 48), at: HostTime(microseconds: 1_000_000))
         let before = (Int64(0)...100).map { map.time(ofTick: $0).microseconds }
-        map.step(byMicroseconds: -1_234)
+        map.slew(byMicroseconds: -1_234)
         #expect((Int64(0)...100).map { map.time(ofTick: $0).microseconds + 1_234 } == before)
-        #expect(map.glides == -1_234)
+        #expect(map.slewed == -1_234)
     }
 }

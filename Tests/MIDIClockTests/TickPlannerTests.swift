@@ -118,10 +118,10 @@ struct TickPlannerTests {
         var device = DeviceUnderClock(now: 1)
         var score = stopped(line(beatsPerMinute: 120))
         device.run(score, until: 1_000_100)
-        score.map.step(byMicroseconds: -9_000)
+        score.map.slew(byMicroseconds: -9_000)
         device.run(score, until: 1_012_000)
         // This is too much to glide over, and puts tick 49 to 9 ms ago.
-        score.map.step(byMicroseconds: -9_000)
+        score.map.slew(byMicroseconds: -9_000)
         // The delay is the jump's and must not count as lateness.
         let planned = device.planner.next(score.plan, on: score.map, at: HostTime(microseconds: 1_012_000))
         #expect(planned?.due == HostTime(microseconds: 1_012_000))
@@ -203,7 +203,7 @@ struct TickPlannerTests {
         device.run(score, until: 9_000_000)
         score.plan.settings.isClockAlwaysOn = true
         device.run(score, until: 10_000_000)
-        score.map.jump(to: line(beatsPerMinute: 120, tickOrigin: 1_000))
+        score.map.step(to: line(beatsPerMinute: 120, tickOrigin: 1_000))
         device.run(score, until: 11_000_000)
         #expect(device.planner.takeSkipped().pulses == 0)
     }

@@ -25,7 +25,7 @@ struct TickAccount {
         var output: OutputCircumstances
         var transport: PlannedTransport
         var tempoChanges: UInt32
-        var jumps: UInt32
+        var steps: UInt32
     }
 
     private struct Mark {
@@ -79,7 +79,7 @@ struct TickAccount {
         return Mark(
             circumstances: Circumstances(
                 output: OutputCircumstances(of: slot, on: board), transport: board.transport,
-                tempoChanges: map.tempoChanges, jumps: map.jumps),
+                tempoChanges: map.tempoChanges, steps: map.steps),
             count: machine.tickCount,
             number: map.line.nearestTick(to: HostTime(microseconds: last.at - settings.offset)))
     }

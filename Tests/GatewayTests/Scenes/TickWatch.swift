@@ -11,12 +11,12 @@ struct TickWatch {
     private struct Circumstances: Hashable {
         var output: OutputCircumstances
         var sink: Sink
-        /// Counts jumps of the song position, for example on joining a session.
-        var jumps: UInt32
+        /// Counts steps of the song position, for example on joining a session.
+        var steps: UInt32
 
         init(of slot: Int, on board: OutputBoard) {
             output = OutputCircumstances(of: slot, on: board)
-            (sink, jumps) = (board.slots[slot].sink, board.map.jumps)
+            (sink, steps) = (board.slots[slot].sink, board.map.steps)
         }
     }
 
@@ -35,13 +35,13 @@ struct TickWatch {
         var glidingTicks = 0
         /// Steps of grid and offset that an output may still be gliding over, in microseconds.
         var debt = 0.0
-        private var (glides, offset): (Int64, Int64)
+        private var (slewed, offset): (Int64, Int64)
 
         init(_ tick: Int64, of slot: Int, on board: OutputBoard) {
             self.tick = tick
             circumstances = Circumstances(of: slot, on: board)
             (microsecondsPerBeat, tempoChanges) = (board.map.line.microsecondsPerBeat, board.map.tempoChanges)
-            (glides, offset) = (board.map.glides, board.slots[slot].settings.offset)
+            (slewed, offset) = (board.map.slewed, board.slots[slot].settings.offset)
         }
 
         /// Takes a newer board into account.
@@ -50,14 +50,14 @@ struct TickWatch {
                 isExcused || circumstances != Circumstances(of: slot, on: board)
                 || tempoChanges != board.map.tempoChanges
                     && isFarOff(board.map.line, board.slots[slot].settings, at: now)
-            // An output that sends ahead has done so by the old tempo. It glides over that, and over another step of
+            // An output that sends ahead has done so by the old tempo. It slewed over that, and over another step of
             // the grid, as long as they make no more than half a tick together; at 0.5 %, that takes a hundred ticks
             // and more. A leader's jitter changes the tempo by less than 1 %.
             let change = abs(board.map.line.microsecondsPerBeat - microsecondsPerBeat)
             let settings = board.slots[slot].settings
             if settings.offset < 0, change * 100 > microsecondsPerBeat { glidingTicks = 300 }
-            debt += Double(abs(board.map.glides - glides) + abs(settings.offset - offset))
-            (glides, offset) = (board.map.glides, settings.offset)
+            debt += Double(abs(board.map.slewed - slewed) + abs(settings.offset - offset))
+            (slewed, offset) = (board.map.slewed, settings.offset)
         }
 
         /// Whether more ticks are overdue than may be sent late, or the output is so far ahead that it goes back.

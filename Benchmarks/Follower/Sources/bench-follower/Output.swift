@@ -30,7 +30,7 @@ struct Output {
         }
         map.tolerance = Int64(estimate.coarseness) + 2_000
         let ticks = map.line.position(at: now) - line.position(at: now)
-        map.step(byMicroseconds: Int64((ticks * Double(line.microsecondsPerBeat) / 24).rounded()))
+        map.slew(byMicroseconds: Int64((ticks * Double(line.microsecondsPerBeat) / 24).rounded()))
         map.changeTempo(to: line, at: now)
         self.map = map
     }
