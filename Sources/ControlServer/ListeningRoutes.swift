@@ -1,3 +1,4 @@
+internal import Gateway
 internal import HTTPTypes
 internal import Hummingbird
 internal import Listening
@@ -8,8 +9,7 @@ extension Router where Context == ClientContext {
         serve("/api/v1/sound-cards", .get) { _, _ in try jsonResponse(try serving.listening().devices) }
         serve("/api/v1/outputs/:id/listening", .post) { request, context in
             let body = try CommandBody(
-                ["device", "channel", "against", "inputLatencyMilliseconds"],
-                in: try await request.body.collect(upTo: maximumBody))
+                ["device", "channel", "against", "inputLatencyMilliseconds"], in: try await request.bytes)
             let numbers = ListeningRequest.channelNumbers
             let wanted = ListeningRequest(
                 output: try context.pathID, device: try body.required("device").text(),
@@ -29,12 +29,12 @@ extension Router where Context == ClientContext {
             return try await serving.listen { room throws(ListeningProblem) in try await room.cancel(id) }
         }
         serve("/api/v1/listening/:id/measure", .post) { request, context in
-            _ = try CommandBody(optional: [], in: try await request.body.collect(upTo: maximumBody))
+            _ = try CommandBody(optional: [], in: try await request.bytes)
             let id = try context.pathID
             return try await serving.listen { room throws(ListeningProblem) in try room.measure(id) }
         }
         serve("/api/v1/listening/:id/save", .post) { request, context in
-            _ = try CommandBody(optional: [], in: try await request.body.collect(upTo: maximumBody))
+            _ = try CommandBody(optional: [], in: try await request.bytes)
             let id = try context.pathID
             return try await serving.listen { room throws(ListeningProblem) in try await room.save(id) }
         }

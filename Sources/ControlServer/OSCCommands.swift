@@ -28,12 +28,10 @@ extension OSCMessage {
         case "/tactus/link": .enableLink(try isOn())
         case "/tactus/start-stop-sync": .enableStartStopSync(try isOn())
         case "/tactus/tempo":
-            .setTempo(Tempo(beatsPerMinute: try number(in: Tempo.allowed, "a number from 20 to 999")))
-        case "/tactus/quantum": .setQuantum(Beats(try number(in: 0...64, "a number from 0 to 64")))
+            .setTempo(Tempo(beatsPerMinute: try number(.tempo)))
+        case "/tactus/quantum": .setQuantum(Beats(try number(.quantum)))
         case "/tactus/nudge":
-            .adjust(
-                output: output(1),
-                OutputAdjustment(nudge: try number(in: OutputAdjustment.nudges, "milliseconds from -1000 to 1000")))
+            .adjust(output: output(1), OutputAdjustment(nudge: try number(.nudge)))
         case "/tactus/follow": .follow(try followChoice())
         default: throw OSCError(description: "there is no OSC address \(name)")
         }
@@ -59,8 +57,8 @@ extension OSCMessage {
         }
     }
 
-    private func number(in range: ClosedRange<Double>, _ wanted: String) throws(OSCError) -> Double {
-        guard let number, range.contains(number) else { throw OSCError(description: "\(name) takes \(wanted)") }
+    private func number(_ range: CommandRange) throws(OSCError) -> Double {
+        guard let number, range.contains(number) else { throw OSCError(description: "\(name) takes \(range.words)") }
         return number
     }
 
@@ -76,7 +74,7 @@ extension OSCMessage {
 
     /// A step of the tempo; nil when a button is released, which sends 0.
     private func tempoStep() throws(OSCError) -> Command? {
-        let step = try number(in: -979...979, "BPM from -979 to 979")
+        let step = try number(.tempoStep)
         return step == 0 ? nil : .stepTempo(by: step)
     }
 

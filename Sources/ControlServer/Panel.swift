@@ -1,3 +1,5 @@
+internal import Essentials
+internal import Gateway
 internal import HTTPTypes
 internal import Hummingbird
 internal import NIOCore
@@ -18,8 +20,28 @@ enum Panel {
         ]
         return text([PackageResources.panel_html])
             .replacing("{style}", with: withoutSpaces(text(style)))
-            .replacing("{script}", with: text(script))
+            .replacing("{script}", with: text(script).replacing("{ranges}", with: ranges))
             .split(separator: "{nonce}", omittingEmptySubsequences: false).map(String.init)
+    }()
+
+    /// What the page's fields take, as JSON.
+    private static let ranges: String = {
+        struct Range: Encodable {
+            let least: Double
+            let most: Double
+            let isWhole: Bool
+            let words: String
+
+            init(_ range: CommandRange) {
+                (least, most) = (range.limits.lowerBound, range.limits.upperBound)
+                (isWhole, words) = (range.isWhole, range.words)
+            }
+        }
+        let ranges: [String: CommandRange] = [
+            "tempo": .tempo, "offset": .offset, "multiply": .multiply, "divide": .divide, "swing": .swing,
+            "deviceTempo": .deviceTempo,
+        ]
+        return (try? JSON.text(ranges.mapValues(Range.init))) ?? "{}"
     }()
 
     /// A file's lines without indentation, blank ones and those that are only a comment.

@@ -13,17 +13,6 @@ struct RequestError: Error, HTTPResponseError {
     var message: String
     var headers: HTTPFields = [:]
 
-    static func notJSON(expecting keys: [String], isOne: Bool = false) -> RequestError {
-        let wanted =
-            switch keys.count {
-            case 0: "without keys, or empty"
-            case 1: "with the key \(keys[0])"
-            default: "with \(isOne ? "one" : "any") of the keys \(keys.joined(separator: ", "))"
-            }
-        return RequestError(
-            status: .badRequest, code: "not-json", message: "the body must be one JSON object \(wanted)")
-    }
-
     static func badValue(_ message: String) -> RequestError {
         RequestError(status: .badRequest, code: "bad-value", message: message)
     }
@@ -66,6 +55,22 @@ struct RequestError: Error, HTTPResponseError {
 
     static func late(_ reason: String) -> RequestError {
         RequestError(status: .serviceUnavailable, code: "late", message: reason)
+    }
+
+    /// A request that means no command.
+    init(_ error: BadCommand) {
+        switch error {
+        case .badValue(let message): self = .badValue(message)
+        case .notJSON(let keys, let isOne):
+            let wanted =
+                switch keys.count {
+                case 0: "without keys, or empty"
+                case 1: "with the key \(keys[0])"
+                default: "with \(isOne ? "one" : "any") of the keys \(keys.joined(separator: ", "))"
+                }
+            self.init(
+                status: .badRequest, code: "not-json", message: "the body must be one JSON object \(wanted)")
+        }
     }
 
     /// An error from the gateway.
@@ -126,6 +131,8 @@ struct ErrorsAsJSON<Context: RequestContext>: RouterMiddleware {
             return try await next(request, context)
         } catch let refusal as RequestError {
             return try refusal.response(from: request, context: context)
+        } catch let error as BadCommand {
+            return try RequestError(error).response(from: request, context: context)
         } catch let error as any HTTPResponseError {
             return try RequestError(error).response(from: request, context: context)
         }

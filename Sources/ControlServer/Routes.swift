@@ -94,34 +94,18 @@ extension Router where Context == ClientContext {
 extension Router where Context == ClientContext {
     /// Paths that change something.
     fileprivate func addCommands(to serving: Serving) {
-        command("/api/v1/link", "enabled", serving) { .enableLink(try $0.boolean()) }
-        command("/api/v1/start-stop-sync", "enabled", serving) { .enableStartStopSync(try $0.boolean()) }
-        command("/api/v1/transport", "playing", serving) { .setPlaying(try $0.boolean()) }
-        serve("/api/v1/tempo", .post) { request, _ in
-            try await serving.perform(try tempoChange(try await request.body.collect(upTo: maximumBody)))
-        }
-        serve("/api/v1/tap", .post) { request, _ in
-            try await serving.perform(.tap(at: try tapTime(try await request.body.collect(upTo: maximumBody))))
-        }
-        command("/api/v1/follow", "source", serving) { .follow(try $0.followChoice()) }
-        command("/api/v1/quantum", "beats", serving) { .setQuantum(Beats(try $0.number(in: 0...64))) }
-        serve("/api/v1/nudge", .post) { request, _ in
-            try await serving.perform(try nudge(try await request.body.collect(upTo: maximumBody)))
+        for path in CommandPath.allCases {
+            serve(RouterPath("/api/v1/\(path.rawValue)"), path == .output ? .patch : .post) { request, context in
+                let output = path.namesOutput ? try context.pathID : nil
+                return try await serving.perform(try Command(path, output: output, try await request.bytes))
+            }
         }
         serve("/api/v1/qr", .post) { request, _ in
-            let body = try CommandBody(["text"], in: try await request.body.collect(upTo: maximumBody))
+            let body = try CommandBody(["text"], in: try await request.bytes)
             return try jsonResponse(try AddressCode(body.required("text").text()))
         }
-        serve("/api/v1/undo", .post) { request, _ in
-            _ = try CommandBody(optional: [], in: try await request.body.collect(upTo: maximumBody))
-            return try await serving.perform(.undo)
-        }
-        serve("/api/v1/realign", .post) { request, _ in
-            let when = try Realignment(try await request.body.collect(upTo: maximumBody))
-            return try await serving.perform(.realign(output: nil, when))
-        }
         serve("/api/v1/reload", .post) { request, _ in
-            _ = try CommandBody(optional: [], in: try await request.body.collect(upTo: maximumBody))
+            _ = try CommandBody(optional: [], in: try await request.bytes)
             let gateway = try serving.running()
             do throws(CommandError) {
                 try await gateway.reload()
@@ -130,60 +114,15 @@ extension Router where Context == ClientContext {
             }
             return try jsonResponse(gateway.status())
         }
-        serve("/api/v1/outputs/:id", .patch) { request, context in
-            let id = try context.pathID
-            let body = try CommandBody(OutputAdjustment.keys, in: try await request.body.collect(upTo: maximumBody))
-            return try await serving.perform(.adjust(output: id, try OutputAdjustment(body)))
-        }
-        serve("/api/v1/outputs/:id/realign", .post) { request, context in
-            let when = try Realignment(try await request.body.collect(upTo: maximumBody))
-            return try await serving.perform(.realign(output: try context.pathID, when))
-        }
     }
 }
 
-/// Time of a tap by the sender's own clock, which no network delay disturbs; nil if not given.
-private func tapTime(_ body: ByteBuffer) throws(RequestError) -> HostTime? {
-    guard let time = try CommandBody(optional: ["milliseconds"], in: body).optional("milliseconds") else { return nil }
-    return HostTime(microseconds: Int64(try time.number(in: 0...1e15) * 1_000))
-}
-
-/// `{"bpm":128}` sets the tempo, `{"step":-1}` adds to it, and `{"scale":2}` or 0.5 doubles or halves it.
-private func tempoChange(_ body: ByteBuffer) throws(RequestError) -> Command {
-    let body = try CommandBody(["bpm", "step", "scale"], isOne: true, in: body)
-    switch try body.only(of: ["bpm", "step", "scale"]) {
-    case "step": return .stepTempo(by: try body.required("step").number(in: -979...979))
-    case "scale":
-        return .scaleTempo(by: try body.required("scale").number(among: 0.5, 2))
-    default: return .setTempo(Tempo(beatsPerMinute: try body.required("bpm").number(in: Tempo.allowed)))
-    }
-}
-
-/// `{"milliseconds":1}` adds to offsets, `{"set":-3}` sets them, and `{"reset":true}` resets them to the configured ones.
-private func nudge(_ body: ByteBuffer) throws(RequestError) -> Command {
-    let body = try CommandBody(["milliseconds", "set", "reset", "output"], in: body)
-    let output = try body.optional("output")?.text()
-    switch try body.only(of: ["milliseconds", "set", "reset"]) {
-    case "set":
-        let offset = try body.required("set").number(in: OutputAdjustment.offsets)
-        return .adjust(output: output, OutputAdjustment(offset: offset))
-    case "reset":
-        guard try body.required("reset").boolean() else { throw .badValue("reset: true") }
-        return .adjust(output: output, OutputAdjustment(resetsOffset: true))
-    default:
-        let nudge = try body.required("milliseconds").number(in: OutputAdjustment.nudges)
-        return .adjust(output: output, OutputAdjustment(nudge: nudge))
-    }
-}
-
-extension Realignment {
-    /// `{}` or no body means the next bar.
-    fileprivate init(_ body: ByteBuffer) throws(RequestError) {
-        guard let when = try CommandBody(optional: ["when"], in: body).optional("when") else {
-            self = .atBar
-            return
-        }
-        self = try when.choice(among: ["bar": .atBar, "now": .now])
+extension Request {
+    /// The body.
+    ///
+    /// - Throws: if it is longer than ``maximumBody``.
+    var bytes: ByteBufferView {
+        get async throws { try await body.collect(upTo: maximumBody).readableBytesView }
     }
 }
 
@@ -194,23 +133,6 @@ extension ClientContext {
             let id = try parameters.require("id")
             return id.percentDecoded ?? id
         }
-    }
-}
-
-extension OutputAdjustment {
-    fileprivate static let keys = [
-        "offsetMilliseconds", "multiply", "divide", "swing", "range", "enabled", "markSeconds",
-    ]
-
-    fileprivate init(_ body: CommandBody) throws(RequestError) {
-        self.init(
-            offset: try body.optional("offsetMilliseconds")?.number(in: Self.offsets),
-            multiply: try body.optional("multiply")?.integer(in: Self.multipliers),
-            divide: try body.optional("divide")?.integer(in: Self.divisors),
-            swing: try body.optional("swing")?.number(in: Self.swings),
-            range: try body.optional("range")?.octave(in: Self.tempos),
-            isEnabled: try body.optional("enabled")?.boolean(),
-            markSeconds: try body.optional("markSeconds")?.integer(in: Self.marks))
     }
 }
 
@@ -244,17 +166,6 @@ extension Router where Context == ClientContext {
         for other in [HTTPRequest.Method.get, .head, .post, .put, .patch, .delete, .options, .trace, .query]
         where !served.contains(other == .head ? .get : other) {
             on(path, method: other) { _, _ -> Response in throw RequestError.methodNotAllowed(served) }
-        }
-    }
-
-    /// Adds a command with one value under its key; the answer is the resulting status.
-    fileprivate func command(
-        _ path: RouterPath, _ key: String, _ serving: Serving,
-        _ command: @escaping @Sendable (CommandValue) throws -> Command
-    ) {
-        serve(path, .post) { request, _ in
-            let body = try CommandBody([key], in: try await request.body.collect(upTo: maximumBody))
-            return try await serving.perform(try command(body.required(key)))
         }
     }
 }

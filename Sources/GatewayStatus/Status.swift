@@ -135,6 +135,10 @@ package struct Status: Codable, Hashable, Sendable {
         @Nullable package var port: String?
         package var connected: Bool
         package var enabled: Bool
+        /// The rate of its MIDI time code, such as `25` or `30drop`; nil if it sends a clock.
+        ///
+        /// With time code, all counts of ticks are of its quarter frames.
+        @Nullable package var timeCode: String?
         /// Ticks sent since the gateway started, while the device was connected.
         package var ticks: Int
         /// Ticks sent more than 1 ms late.
@@ -164,7 +168,7 @@ package struct Status: Codable, Hashable, Sendable {
             lateTicks: Int, skippedTicks: Int = 0, offsetMilliseconds: Double, multiply: Int, divide: Int,
             swing: Double,
             range: [Double]? = nil, sentTempo: Double? = nil, latenessMicroseconds: Lateness?,
-            lastMinute: Punctuality? = nil
+            lastMinute: Punctuality? = nil, timeCode: String? = nil
         ) {
             self.id = id
             self.name = name
@@ -183,6 +187,7 @@ package struct Status: Codable, Hashable, Sendable {
             self.sentTempo = sentTempo
             self.latenessMicroseconds = latenessMicroseconds
             self.lastMinute = lastMinute
+            self.timeCode = timeCode
         }
     }
 

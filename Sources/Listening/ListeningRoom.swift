@@ -134,7 +134,7 @@ package final class ListeningRoom: Sendable {
 
     /// Throws if an output cannot have an offset.
     package static func checkOffset(_ milliseconds: Double) throws(ListeningProblem) {
-        guard OutputAdjustment.offsets.contains(milliseconds) else {
+        guard CommandRange.offset.contains(milliseconds) else {
             throw ListeningProblem(
                 .refused,
                 "the offset would be \(fixed(milliseconds, 2)) ms, more than an output can have (500 ms); check that "

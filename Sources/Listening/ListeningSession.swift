@@ -288,6 +288,10 @@ package struct ListeningSession: Sendable {
         guard let output else {
             throw ListeningProblem(.refused, "\(report.name) is no longer an output; 'tactus status' lists them")
         }
+        guard output.timeCode == nil else {
+            throw ListeningProblem(
+                .refused, "\(output.name) sends time code, which makes no sound; measure an output that sends a clock")
+        }
         guard output.multiply == 1, output.divide == 1 else {
             throw ListeningProblem(
                 .refused,

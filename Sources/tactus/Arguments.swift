@@ -19,8 +19,8 @@ struct BadArgument: Error, Hashable, CustomStringConvertible {
 
 extension Tempo {
     init(argument: String) throws(BadArgument) {
-        guard let value = decimal(argument), Tempo.allowed.contains(value) else {
-            throw BadArgument("a tempo is a number from 20 to 999, such as 128.5")
+        guard let value = decimal(argument), CommandRange.tempo.contains(value) else {
+            throw BadArgument("a tempo is a number from \(CommandRange.tempo.numbers), such as 128.5")
         }
         self.init(beatsPerMinute: value)
     }
@@ -28,8 +28,8 @@ extension Tempo {
 
 extension Beats {
     init(quantumArgument argument: String) throws(BadArgument) {
-        guard let value = decimal(argument), value <= 64 else {
-            throw BadArgument("a quantum is a number of beats from 0 to 64, such as 4")
+        guard let value = decimal(argument), CommandRange.quantum.contains(value) else {
+            throw BadArgument("a quantum is a number of beats from \(CommandRange.quantum.numbers), such as 4")
         }
         self.init(value)
     }
@@ -188,7 +188,8 @@ extension TempoRange {
     init(argument: String) throws(BadArgument) {
         guard let (low, high) = twoTempos(argument), let range = TempoRange(lowest: low, highest: high) else {
             throw BadArgument(
-                "a range is two tempos from 20 to 999, the second at least twice the first, such as 60-180")
+                "a range is two tempos from \(CommandRange.tempo.numbers), the second at least twice the first, such as 60-180"
+            )
         }
         self = range
     }
@@ -197,7 +198,7 @@ extension TempoRange {
 extension TempoFence {
     init(argument: String) throws(BadArgument) {
         guard let (low, high) = twoTempos(argument), let fence = TempoFence(lowest: low, highest: high) else {
-            throw BadArgument("use two tempos from 20 to 999, the lower first, such as 118-132")
+            throw BadArgument("use two tempos from \(CommandRange.tempo.numbers), the lower first, such as 118-132")
         }
         self = fence
     }

@@ -178,7 +178,7 @@ struct CalibrateCommand: AsyncParsableCommand {
     static func plain(_ lines: [String]) -> String { lines.map(\.withoutControls).joined(separator: "\n") }
 
     private func keep(_ offset: Double, for target: Status.Output, recognisedBy device: String?) async throws {
-        _ = try await remote.adjust(target.id, #"{"offsetMilliseconds":\#(offset)}"#)
+        _ = try await remote.client.give(.adjust(output: target.id, OutputAdjustment(offset: offset)))
         let path = try OwnProfile(for: target, recognisedBy: device).keep(offset: offset)
         if !remote.json { show("saved in \(path); \(Self.precedence)") }
     }
@@ -231,7 +231,7 @@ struct CalibrateCommand: AsyncParsableCommand {
         }
         let sender = try Self.port(of: output, client.control, ports)
         for port in [sender, source.address] { try client.hear(port) }
-        _ = try await remote.adjust(output.id, #"{"markSeconds":\#(seconds)}"#)
+        _ = try await remote.client.give(.adjust(output: output.id, OutputAdjustment(markSeconds: seconds)))
         var events: [ClockInputEvent] = []
         let end = ContinuousClock.now.advanced(by: .seconds(seconds))
         while ContinuousClock.now < end {

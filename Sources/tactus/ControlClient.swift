@@ -1,5 +1,6 @@
 import ControlServer
 import Essentials
+import Gateway
 import GatewayStatus
 import Glibc
 import HTTPTypes
@@ -23,10 +24,19 @@ struct ControlClient {
     /// - Returns: the status, and its JSON as received.
     /// - Throws: a `Failure` when nobody answers, or the gateway refuses. The type is not declared, because the
     ///   optimizer of Swift 6.3 crashes on it.
-    func ask(
-        _ path: String, _ command: String?, method: HTTPRequest.Method = .post
-    ) async throws -> (status: Status, json: String) {
-        let (status, json): (Status, String) = try await answer(command == nil ? .get : method, path, command)
+    func ask(_ path: String, _ body: String?) async throws -> (status: Status, json: String) {
+        let (status, json): (Status, String) = try await answer(body == nil ? .get : .post, path, body)
+        return (status, json)
+    }
+
+    /// Gives the gateway a command, which must be one that has a ``Command/request``.
+    ///
+    /// - Returns: the resulting status, and its JSON as received.
+    /// - Throws: as ``ask(_:_:)`` does.
+    func give(_ command: Command) async throws -> (status: Status, json: String) {
+        guard let request = command.request else { preconditionFailure("\(command) cannot be asked for") }
+        let (status, json): (Status, String) = try await answer(
+            request.path == .output ? .patch : .post, request.address, request.body.json)
         return (status, json)
     }
 
@@ -37,7 +47,7 @@ struct ControlClient {
     ///   - path: under `/api/v1/`.
     ///   - body: the JSON to send, if any.
     /// - Returns: the value, and its JSON as received.
-    /// - Throws: as ``ask(_:_:method:)`` does.
+    /// - Throws: as ``ask(_:_:)`` does.
     func answer<Value: Decodable>(
         _ method: HTTPRequest.Method, _ path: String, _ body: String? = nil
     ) async throws -> (value: Value, json: String) {

@@ -5,6 +5,7 @@ import Essentials
 import Gateway
 import GatewayStatus
 import Glibc
+import MIDIClock
 import RealTime
 
 struct StatusCommand: AsyncParsableCommand {
@@ -69,7 +70,7 @@ struct LinkCommand: AsyncParsableCommand {
     @OptionGroup var remote: RemoteOptions
 
     func run() async throws {
-        try await remote.ask("link", #"{"enabled":\#(state == .on)}"#) { "Link is \($0.link.enabled ? "on" : "off")" }
+        try await remote.give(.enableLink(state == .on)) { "Link is \($0.link.enabled ? "on" : "off")" }
     }
 }
 
@@ -88,7 +89,7 @@ struct StartStopSyncCommand: AsyncParsableCommand {
     @OptionGroup var remote: RemoteOptions
 
     func run() async throws {
-        try await remote.ask("start-stop-sync", #"{"enabled":\#(state == .on)}"#) {
+        try await remote.give(.enableStartStopSync(state == .on)) {
             "start/stop sync is \($0.link.startStopSync ? "on" : "off")"
         }
     }
@@ -106,7 +107,7 @@ struct PlayCommand: AsyncParsableCommand {
     @OptionGroup var remote: RemoteOptions
 
     func run() async throws {
-        try await remote.ask("transport", #"{"playing":true}"#) { StatusText.transport($0) }
+        try await remote.give(.setPlaying(true)) { StatusText.transport($0) }
     }
 }
 
@@ -121,7 +122,7 @@ struct StopCommand: AsyncParsableCommand {
     @OptionGroup var remote: RemoteOptions
 
     func run() async throws {
-        try await remote.ask("transport", #"{"playing":false}"#) { StatusText.transport($0) }
+        try await remote.give(.setPlaying(false)) { StatusText.transport($0) }
     }
 }
 
@@ -143,7 +144,8 @@ struct TempoCommand: AsyncParsableCommand {
     @Argument(
         parsing: .allUnrecognized,
         help: ArgumentHelp(
-            "Beats per minute, 20 to 999; or a step, with its sign, such as +1 or -0.5.", valueName: "bpm"))
+            "Beats per minute, \(CommandRange.tempo.numbers); or a step, with its sign, such as +1 or -0.5.",
+            valueName: "bpm"))
     var words: [String] = []
     @Flag(help: "Halve the tempo.") var half = false
     @Flag(help: "Double the tempo.") var double = false
@@ -151,31 +153,30 @@ struct TempoCommand: AsyncParsableCommand {
 
     func validate() throws { _ = try change() }
 
-    /// The body of the request.
-    private func change() throws -> String {
+    private func change() throws -> Command {
         let words = try withoutOptions(words)
         switch (words.count, half, double) {
-        case (0, true, false): return #"{"scale":0.5}"#
-        case (0, false, true): return #"{"scale":2}"#
+        case (0, true, false): return .scaleTempo(by: 0.5)
+        case (0, false, true): return .scaleTempo(by: 2)
         case (1, false, false):
             guard let sign = words[0].first, "+-".contains(sign) else {
                 do throws(BadArgument) {
-                    return #"{"bpm":\#(try Tempo(argument: words[0]).beatsPerMinute)}"#
+                    return .setTempo(try Tempo(argument: words[0]))
                 } catch {
                     throw ValidationError("the value '\(words[0])' is invalid for '<bpm>': \(error)")
                 }
             }
-            guard let step = signedDecimal(words[0]), abs(step) <= 979 else {
-                throw ValidationError("a step is -979 to 979 BPM, such as +1 or -0.5")
+            guard let step = signedDecimal(words[0]), CommandRange.tempoStep.contains(step) else {
+                throw ValidationError("a step is \(CommandRange.tempoStep.words), such as +1 or -0.5")
             }
-            return #"{"step":\#(step)}"#
+            return .stepTempo(by: step)
         default:
             throw ValidationError("give a tempo such as 128.5, a step such as +1 or -0.5, --half or --double")
         }
     }
 
     func run() async throws {
-        try await remote.ask("tempo", try change()) { "\(StatusText.tempo($0)) BPM" }
+        try await remote.give(try change()) { "\(StatusText.tempo($0)) BPM" }
     }
 }
 
@@ -196,7 +197,7 @@ struct UndoCommand: AsyncParsableCommand {
     @OptionGroup var remote: RemoteOptions
 
     func run() async throws {
-        try await remote.ask("undo", "{}") { status in
+        try await remote.give(.undo) { status in
             let again = status.undo.map { "; a second 'tactus undo' would do: \($0)" } ?? ""
             return "undone\(again)".withoutControls
         }
@@ -218,8 +219,7 @@ struct TapCommand: AsyncParsableCommand {
 
     func run() async throws {
         // The time of this command is more exact than that of its arrival at the gateway.
-        let milliseconds = Double(HostTime.now().microseconds) / 1_000
-        try await remote.ask("tap", #"{"milliseconds":\#(milliseconds)}"#) {
+        try await remote.give(.tap(at: HostTime.now())) {
             StatusText.tap($0) ?? "\(StatusText.tempo($0)) BPM"
         }
     }
@@ -235,13 +235,13 @@ struct QuantumCommand: AsyncParsableCommand {
             """)
 
     @Argument(
-        help: ArgumentHelp("Beats, 0 to 64; 0 for no bars.", valueName: "beats"),
+        help: ArgumentHelp("Beats, \(CommandRange.quantum.numbers); 0 for no bars.", valueName: "beats"),
         transform: Beats.init(quantumArgument:))
     var quantum: Beats
     @OptionGroup var remote: RemoteOptions
 
     func run() async throws {
-        try await remote.ask("quantum", #"{"beats":\#(quantum.value)}"#) {
+        try await remote.give(.setQuantum(quantum)) {
             "a bar has \(StatusText.decimals($0.quantum)) beats"
         }
     }
@@ -270,7 +270,7 @@ struct FollowCommand: AsyncParsableCommand {
     @OptionGroup var remote: RemoteOptions
 
     func run() async throws {
-        try await remote.ask("follow", try JSON.text(["source": source.text])) { status in
+        try await remote.give(.follow(source)) { status in
             let followed =
                 switch source {
                 case .off: "no clock is followed"
@@ -295,7 +295,7 @@ struct NudgeCommand: AsyncParsableCommand {
         commandName: "nudge", abstract: "Send to one device, or to all, a little earlier or later.",
         usage: "tactus nudge <ms>|--set <ms>|--reset [<output>] [--url <url>] [--token-file <file>] [--json]",
         discussion: """
-            The time is added to the output's offset, which must stay within -500 to 500 ms; if any output would leave \
+            The time is added to the output's offset, which must stay within \(CommandRange.offset.words); if any output would leave \
             that range, none is moved. The session does not change. Play the device together with others and nudge it \
             until they are in time. The change is gradual, so no device stumbles.
 
@@ -314,59 +314,42 @@ struct NudgeCommand: AsyncParsableCommand {
     var words: [String] = []
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Set the offset itself, -500 to 500 milliseconds.", valueName: "ms"))
+        help: ArgumentHelp("Set the offset itself, \(CommandRange.offset.words).", valueName: "ms"))
     var set: String?
     @Flag(help: "Reset the offset to the configured one.") var reset = false
     @OptionGroup var remote: RemoteOptions
 
     func validate() throws { _ = try parts() }
 
-    /// The request's key and its value, and the output.
-    private func parts() throws -> (key: String, value: JSONValue, output: String?) {
+    /// The change, and the output.
+    private func parts() throws -> (change: OutputAdjustment, output: String?) {
         let words = try withoutOptions(words)
         guard set == nil || !reset else { throw ValidationError("--set and --reset cannot be combined") }
         if set != nil || reset {
             guard words.count < 2 else {
                 throw ValidationError("after \(reset ? "--reset" : "--set <ms>"), give one output at most")
             }
-            guard let set else { return ("reset", .boolean(true), words.first) }
-            guard let offset = signedDecimal(set), OutputAdjustment.offsets.contains(offset) else {
-                throw ValidationError("an offset is milliseconds from -500 to 500, such as --set -3")
+            guard let set else { return (OutputAdjustment(resetsOffset: true), words.first) }
+            guard let offset = signedDecimal(set), CommandRange.offset.contains(offset) else {
+                throw ValidationError("an offset is \(CommandRange.offset.words), such as --set -3")
             }
-            return ("set", .number(offset), words.first)
+            return (OutputAdjustment(offset: offset), words.first)
         }
         guard !words.isEmpty else { throw ValidationError("missing expected argument '<ms>'") }
         guard words.count < 3, let milliseconds = signedDecimal(words[0]),
-            OutputAdjustment.nudges.contains(milliseconds)
+            CommandRange.nudge.contains(milliseconds)
         else {
             throw ValidationError(
-                "a nudge is milliseconds from -1000 to 1000, then the output's name if only one is meant")
+                "a nudge is \(CommandRange.nudge.words), then the output's name if only one is meant")
         }
-        return ("milliseconds", .number(milliseconds), words.count == 2 ? words[1] : nil)
+        return (OutputAdjustment(nudge: milliseconds), words.count == 2 ? words[1] : nil)
     }
 
     func run() async throws {
-        let (key, value, output) = try parts()
-        var body = [key: value]
-        if let output { body["output"] = .text(output) }
-        try await remote.ask("nudge", try JSON.text(body)) { status in
+        let (change, output) = try parts()
+        try await remote.give(.adjust(output: output, change)) { status in
             let moved = output.flatMap { try? [NameMatch.resolve($0, among: status.outputs)] } ?? status.outputs
             return moved.map { "\($0.id): \(StatusText.decimals($0.offsetMilliseconds)) ms" }.joined(separator: "\n")
-        }
-    }
-
-    private enum JSONValue: Encodable {
-        case number(Double)
-        case text(String)
-        case boolean(Bool)
-
-        func encode(to encoder: any Encoder) throws {
-            var container = encoder.singleValueContainer()
-            switch self {
-            case .number(let value): try container.encode(value)
-            case .text(let value): try container.encode(value)
-            case .boolean(let value): try container.encode(value)
-            }
         }
     }
 }
@@ -390,8 +373,7 @@ struct RealignCommand: AsyncParsableCommand {
     @OptionGroup var remote: RemoteOptions
 
     func run() async throws {
-        let path = output.map { "outputs/\($0.percentEncoded)/realign" }
-        try await remote.ask(path ?? "realign", #"{"when":"\#(now ? "now" : "bar")"}"#) { _ in
+        try await remote.give(.realign(output: output, now ? .now : .atBar)) { _ in
             "\(output ?? "every connected output") will realign \(now ? "as soon as it can" : "at the next bar")"
         }
     }

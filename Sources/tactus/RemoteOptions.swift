@@ -1,5 +1,6 @@
 import ArgumentParser
 import ControlServer
+import Gateway
 import GatewayStatus
 import HTTPTypes
 
@@ -18,21 +19,20 @@ struct RemoteOptions: ParsableArguments {
     @Flag(help: "Print the answer, or the error, as JSON.")
     var json = false
 
-    /// Asks the gateway, or gives it a command, and prints the resulting status.
-    func ask(_ path: String, _ command: String? = nil, describe: (Status) -> String) async throws {
-        let answer = try await client.ask(path, command)
+    /// Asks the gateway at a path, and prints the resulting status.
+    func ask(_ path: String, _ body: String? = nil, describe: (Status) -> String) async throws {
+        let answer = try await client.ask(path, body)
+        print(json ? answer.json : describe(answer.status))
+    }
+
+    /// Gives the gateway a command, and prints the resulting status.
+    func give(_ command: Command, describe: (Status) -> String) async throws {
+        let answer = try await client.give(command)
         print(json ? answer.json : describe(answer.status))
     }
 
     /// Asks the gateway for its status.
     func status() async throws -> Status { try await client.ask("status", nil).status }
-
-    /// Changes an output of the gateway.
-    ///
-    /// - Returns: the resulting status.
-    func adjust(_ id: String, _ command: String) async throws -> Status {
-        try await client.ask("outputs/\(id)", command, method: .patch).status
-    }
 
     /// The client for the chosen gateway.
     var client: ControlClient {

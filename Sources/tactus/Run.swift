@@ -58,14 +58,18 @@ struct Run: AsyncParsableCommand {
     @Option(
         parsing: .unconditional,  // so that '--quantum -1' is told what is wrong with it
         help: ArgumentHelp(
-            "Beats in a bar, 0 to 64; 0 for no bars. (default: as last set, else 4)", valueName: "beats"),
+            "Beats in a bar, \(CommandRange.quantum.numbers); 0 for no bars. (default: as last set, else 4)",
+            valueName: "beats"),
         transform: Beats.init(quantumArgument:))
     var quantum: Beats?
 
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "Tempo until somebody sets another, 20 to 999. (default: the last one, else the configured one, else 120)",
+            """
+            Tempo until somebody sets another, \(CommandRange.tempo.numbers). (default: the last one, else the configured \
+            one, else 120)
+            """,
             valueName: "bpm"),
         transform: Tempo.init(argument:))
     var tempo: Tempo?

@@ -111,7 +111,8 @@ enum StatusText {
 
     private static func output(_ output: Status.Output) -> String {
         var parts = output.profile.map { ["profile \($0)"] } ?? []
-        if !output.isAbsent { parts += [counted(output.ticks, "tick"), "\(output.lateTicks) late"] }
+        let unit = output.timeCode == nil ? "tick" : "quarter frame"
+        if !output.isAbsent { parts += [counted(output.ticks, unit), "\(output.lateTicks) late"] }
         if output.skippedTicks > 0, !output.isAbsent { parts.append("\(output.skippedTicks) left out") }
         if let lateness = output.latenessMicroseconds { parts.append("99 % at most \(whole(lateness.p99)) us late") }
         if output.offsetMilliseconds != 0 { parts.append("offset \(decimals(output.offsetMilliseconds)) ms") }

@@ -179,8 +179,8 @@ def test_the_fields_in_a_machines_details_and_their_undo(panel, gateway):
     for place, text, was, words in (
             (".multiply", "17", "1", "Multiply is a whole number from 1 to 16."),
             (".divide", "1.5", "1", "Divide is a whole number from 1 to 96."),
-            (".swing", "quick", "50", "Swing is 50 to 75 %; 50 is straight."),
-            (".lowest", "0", "20", "The tempos of a range are 1 to 999 BPM."),
+            (".swing", "quick", "50", "Swing is 50 to 75 %."),
+            (".lowest", "0", "20", "A tempo of a range is 1 to 999 BPM."),
             (".lowest", "600", "20", "The highest tempo must be at least twice the lowest. Raise the highest first."),
             (".highest", "39", "999", "The highest tempo must be at least twice the lowest. Lower the lowest first.")):
         enter(place, text)

@@ -125,7 +125,7 @@ struct CommandLineTests {
     private static let tempo = "a tempo is a number from 20 to 999, such as 128.5"
     private static let quantum = "a quantum is a number of beats from 0 to 64, such as 4"
     private static let nudge =
-        "a nudge is milliseconds from -1000 to 1000, then the output's name if only one is meant"
+        "a nudge is -1000 to 1000 ms, then the output's name if only one is meant"
     private static let oneTempo =
         "give a tempo such as 128.5, a step such as +1 or -0.5, --half or --double"
     private static let address = "an address is numbers and a port, such as 127.0.0.1:8808 or [::1]:8808"
@@ -167,7 +167,7 @@ struct CommandLineTests {
         ),
         ("nudge", "missing expected argument '<ms>'"),
         ("nudge --set", "missing value for '--set <ms>'"),
-        ("nudge --set 501", "an offset is milliseconds from -500 to 500, such as --set -3"),
+        ("nudge --set 501", "an offset is -500 to 500 ms, such as --set -3"),
         ("nudge --set -3 tr-8s volca", "after --set <ms>, give one output at most"),
         ("nudge --reset tr-8s volca", "after --reset, give one output at most"),
         ("nudge --set 1 --reset", "--set and --reset cannot be combined"),

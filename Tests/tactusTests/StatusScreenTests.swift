@@ -1,5 +1,7 @@
 import BeatTime
+import Gateway
 import GatewayStatus
+import MIDIClock
 import Testing
 
 @testable import tactus
@@ -110,17 +112,17 @@ struct StatusScreenTests {
         func keys(_ text: String) -> [WatchKey] {
             WatchKey.read(Array(text.utf8), at: HostTime(microseconds: 1_500), .example)
         }
-        #expect(keys(" ") == [.command(path: "transport", body: #"{"playing":false}"#)])
-        #expect(keys("t") == [.command(path: "tap", body: #"{"milliseconds":1.5}"#)])
+        #expect(keys(" ") == [.command(.setPlaying(false))])
+        #expect(keys("t") == [.command(.tap(at: HostTime(microseconds: 1_500)))])
         #expect(
-            keys("+-=") == [1, -1, 1].map { .command(path: "nudge", body: #"{"milliseconds":\#($0)}"#) })
-        #expect(keys("l") == [.command(path: "link", body: #"{"enabled":false}"#)])
-        #expect(keys("s") == [.command(path: "start-stop-sync", body: #"{"enabled":true}"#)])
-        #expect(keys("r") == [.command(path: "realign", body: "{}")])
+            keys("+-=") == [1, -1, 1].map { .command(.adjust(output: nil, OutputAdjustment(nudge: $0))) })
+        #expect(keys("l") == [.command(.enableLink(false))])
+        #expect(keys("s") == [.command(.enableStartStopSync(true))])
+        #expect(keys("r") == [.command(.realign(output: nil, .atBar))])
         #expect(keys("q") == [.quit] && keys("\u{4}") == [.quit])
         #expect(keys("\u{1B}[A").isEmpty && keys("\u{1B}Os").isEmpty && keys("xyzé\u{0}").isEmpty)
         // Keys that arrive together with arrow keys count.
         let rest = keys("\u{1B}[1;5sr\u{1B}Osr\u{1B}lr\u{1B}[")
-        #expect(rest == Array(repeating: .command(path: "realign", body: "{}"), count: 3))
+        #expect(rest == Array(repeating: .command(.realign(output: nil, .atBar)), count: 3))
     }
 }

@@ -69,16 +69,23 @@ function machineState(output, warnings) {
   return timing in words ? [timing, words[timing]] : ["idle", "Connected"];
 }
 
-/** The tempo that a machine really gets, if it is not the session's. */
-function otherTempo({ sentTempo }, tempo) {
+/** What a machine really gets, if it is not a clock at the session's tempo. */
+function otherClock({ sentTempo, timeCode }, tempo) {
+  if (timeCode) return `Time code ${timeCode}`;
   return sentTempo != null && Math.abs(sentTempo - tempo) >= 0.05 ? `${sentTempo.toFixed(1)} BPM` : "";
 }
 
-/** Lowest and highest tempo that a machine takes; without a range of its own, all tempos of a session. */
-const rangeOf = ({ range }) => range ?? [20, 999];
+/** What the gateway takes for each field. */
+const ranges = JSON.parse('{ranges}');
 
-const isWhole = (number, from, to) => Number.isInteger(number) && number >= from && number <= to;
-const isWithin = (number, from, to) => number >= from && number <= to;
+/** Says in words what is wrong with a number, if anything. */
+function wrongFor(what, range) {
+  const isRight = (number) => number >= range.least && number <= range.most && (!range.isWhole || Number.isInteger(number));
+  return (number) => isRight(number) ? undefined : `${what} is ${range.words.replace("-", "\u2212")}.`;
+}
+
+/** Lowest and highest tempo that a machine takes; without a range of its own, all tempos of a session. */
+const rangeOf = ({ range }) => range ?? [ranges.tempo.least, ranges.tempo.most];
 
 class Machine {
   static #step = 0.5;
@@ -90,6 +97,7 @@ class Machine {
     const find = (selector) => this.element.querySelector(selector);
     Object.assign(this, {
       name: find(".name"), doing: find(".doing"), details: find(".details"), sends: find("[role=switch]"), sendsWord: find(".word"),
+      sendsWhat: find(".what"), ofClocks: this.element.querySelectorAll(".settings, .calibrate"),
       plot: find("svg"), figures: Object.fromEntries(Array.from(this.element.querySelectorAll("dd"), (one) => [one.className, one])),
     });
     const path = `outputs/${encodeURIComponent(output.id)}`;
@@ -108,17 +116,17 @@ class Machine {
     };
     const setRange = (lowest, highest) => change({ range: [lowest, highest] });
     const [lowest, highest] = [() => rangeOf(this.#newest)[0], () => rangeOf(this.#newest)[1]];
-    const wrongTempo = (bpm) => isWithin(bpm, 1, 999) ? undefined : "The tempos of a range are 1 to 999 BPM.";
+    const wrongTempo = wrongFor("A tempo of a range", ranges.deviceTempo);
     const octave = "The highest tempo must be at least twice the lowest.";
     this.fields = {
       offset: field(".offset", "Offset in milliseconds, negative is earlier,", (offset) => change({ offsetMilliseconds: offset }),
-        (offset) => isWithin(offset, -500, 500) ? undefined : "An offset is \u2212500 to 500 ms."),
+        wrongFor("An offset", ranges.offset)),
       multiply: field(".multiply", "Multiply, clock faster by this factor,", (multiply) => change({ multiply }),
-        (factor) => isWhole(factor, 1, 16) ? undefined : "Multiply is a whole number from 1 to 16."),
+        wrongFor("Multiply", ranges.multiply)),
       divide: field(".divide", "Divide, clock slower by this factor,", (divide) => change({ divide }),
-        (factor) => isWhole(factor, 1, 96) ? undefined : "Divide is a whole number from 1 to 96."),
+        wrongFor("Divide", ranges.divide)),
       swing: field(".swing", "Swing in percent, 50 is straight,", (swing) => change({ swing }),
-        (percent) => isWithin(percent, 50, 75) ? undefined : "Swing is 50 to 75 %; 50 is straight."),
+        wrongFor("Swing", ranges.swing)),
       lowest: field(".lowest", "Lowest tempo in BPM", (bpm) => setRange(bpm, highest()),
         (bpm) => wrongTempo(bpm) ?? (highest() < 2 * bpm ? `${octave} Raise the highest first.` : undefined)),
       highest: field(".highest", "Highest tempo in BPM", (bpm) => setRange(lowest(), bpm),
@@ -143,7 +151,7 @@ class Machine {
   show(output, { tempo, warnings }) {
     this.#newest = output;
     const [state, words] = machineState(output, warnings);
-    const other = otherTempo(output, tempo);
+    const other = otherClock(output, tempo);
     this.element.dataset.state = state;
     write(this.name, shortName(output));
     write(this.doing, other ? `${words} \u00b7 ${other}` : words);
@@ -153,20 +161,23 @@ class Machine {
 
   #showDetails() {
     const output = this.#newest;
-    const { profile, port, connected, enabled, lastMinute, latenessMicroseconds: lateness } = output;
+    const { profile, port, connected, enabled, timeCode, lastMinute, latenessMicroseconds: lateness } = output;
+    const unit = timeCode ? "quarter frames" : "ticks";
+    for (const one of this.ofClocks) one.hidden = Boolean(timeCode);
+    write(this.sendsWhat, timeCode ? "time code" : "clock");
     this.sends.setAttribute("aria-checked", enabled);
     write(this.sendsWord, enabled ? "On" : "Off");
     for (const key of ["multiply", "divide", "swing"]) this.fields[key].show(`${output[key]}`);
     ["lowest", "highest"].forEach((key, index) => this.fields[key].show(`${rangeOf(output)[index]}`));
-    const count = (ticks, late) => `${ticks.toLocaleString("en")} ticks, ${late.toLocaleString("en")} over 1 ms late`;
+    const count = (ticks, late) => `${ticks.toLocaleString("en")} ${unit}, ${late.toLocaleString("en")} over 1 ms late`;
     const figures = {
       profile: profile ?? "None", port: port ? connected ? port : `${port}, nothing connected` : "Not connected",
-      minute: lastMinute ? `${count(lastMinute.ticks, lastMinute.lateTicks)}, at most ${microseconds(lastMinute.maxMicroseconds)}` : "No tick",
+      minute: lastMinute ? `${count(lastMinute.ticks, lastMinute.lateTicks)}, at most ${microseconds(lastMinute.maxMicroseconds)}` : `No ${unit}`,
       total: count(output.ticks, output.lateTicks) + (output.skippedTicks ? `, ${output.skippedTicks} left out` : ""),
       lateness: lateness ? `Half within ${microseconds(lateness.p50)}, 99 % within ${microseconds(lateness.p99)}, at most ${microseconds(lateness.max)}` : "No figures",
     };
     for (const [key, text] of Object.entries(figures)) write(this.figures[key], text);
-    this.plot.setAttribute("aria-label", `How late ticks left. ${figures.lateness}.`);
+    this.plot.setAttribute("aria-label", `How late ${unit} left. ${figures.lateness}.`);
     this.#draw(lateness?.histogram);
   }
 

@@ -300,7 +300,8 @@ function endTyping(isMeant, isLeft = false) {
   part.tempo.hidden = false;
   if (!isLeft) part.tempo.focus();
   const bpm = typedNumber(part.bpm.value);
-  if (isMeant && !(bpm >= 20 && bpm <= 999)) tell("Not done. A tempo is 20 to 999 BPM.");
+  const problem = wrongFor("A tempo", ranges.tempo)(bpm);
+  if (isMeant && problem) tell(`Not done. ${problem}`);
   else if (isMeant && !lock.refuses(part.tempo)) setTempo(bpm);
 }
 part.typed.addEventListener("submit", (event) => { event.preventDefault(); endTyping(true); });

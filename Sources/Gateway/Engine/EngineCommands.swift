@@ -92,10 +92,10 @@ extension GatewayEngine {
     private func tempo(_ compute: (Double) -> Double) throws(CommandError) -> Tempo {
         let present = arbiter.expectedTempo.asStated
         let tempo = (compute(present.beatsPerMinute) * 1_000).rounded() / 1_000
-        guard Tempo.allowed.contains(tempo) else {
+        guard CommandRange.tempo.contains(tempo) else {
             throw .outOfRange(
                 "the tempo stays at \(present.text) BPM, because \(shortest(tempo, atMost: 3)) is not allowed",
-                possible: "a tempo is 20 to 999 BPM")
+                possible: "a tempo is \(CommandRange.tempo.words)")
         }
         return Tempo(beatsPerMinute: tempo)
     }

@@ -10,7 +10,7 @@ struct NudgeRoom {
     /// - Parameter nudge: milliseconds.
     /// - Returns: which outputs would leave their range, and what is possible instead; nil if none would.
     func refusal(of nudge: Double) -> CommandError? {
-        let limits = OutputAdjustment.offsets
+        let limits = CommandRange.offset.limits
         let blocking = outputs.filter { !limits.contains(wholeMicroseconds($0.offset + nudge)) }
         guard !blocking.isEmpty, let least = outputs.map(\.offset).min(), let most = outputs.map(\.offset).max() else {
             return nil

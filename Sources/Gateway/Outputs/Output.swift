@@ -168,7 +168,7 @@ struct Output: Sendable {
             OutputAdjustment(offset: offset).apply(to: &settings)
         }
         offset = Double(settings.offset) / 1_000
-        let limits = OutputAdjustment.offsets
+        let limits = CommandRange.offset.limits
         OutputAdjustment(offset: min(max(offset + shift, limits.lowerBound), limits.upperBound)).apply(to: &settings)
     }
 

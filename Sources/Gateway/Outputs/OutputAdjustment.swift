@@ -4,7 +4,7 @@ internal import MIDIClock
 package struct OutputAdjustment: Hashable, Sendable {
     /// Offset in milliseconds; negative sends earlier.
     package var offset: Double?
-    /// Added to the offset, in milliseconds; the sum must stay within ``offsets``.
+    /// Added to the offset, in milliseconds; the sum must stay within ``CommandRange/offset``.
     package var nudge: Double?
     /// Whether the offset goes back to the configured one, which need not be 0.
     package var resetsOffset = false
@@ -27,20 +27,6 @@ package struct OutputAdjustment: Hashable, Sendable {
     ///
     /// A calibration moves the clock by it to check whether the sound follows, and then sets it to 0 again.
     package var shift: Double?
-
-    package static let offsets = units(OutputSettings.offsets, of: 1_000)
-    package static let nudges = -1_000.0...1_000
-    package static let multipliers =
-        Int(OutputSettings.multipliers.lowerBound)...Int(OutputSettings.multipliers.upperBound)
-    package static let divisors = Int(OutputSettings.divisors.lowerBound)...Int(OutputSettings.divisors.upperBound)
-    package static let swings = units(OutputSettings.swings, of: 10)
-    /// Limits of ``range``, in BPM.
-    package static let tempos = 1.0...999
-    package static let marks = 0...600
-
-    private static func units(_ range: ClosedRange<Int64>, of size: Double) -> ClosedRange<Double> {
-        Double(range.lowerBound) / size...Double(range.upperBound) / size
-    }
 
     package init(
         offset: Double? = nil, nudge: Double? = nil, resetsOffset: Bool = false, multiply: Int? = nil,
@@ -74,6 +60,9 @@ package struct OutputAdjustment: Hashable, Sendable {
         return changes.filter(\.1).map(\.0)
     }
 
+    /// Whether it changes something that only a clock has.
+    var isOfClock: Bool { multiply ?? divide ?? markSeconds != nil || swing != nil || range != nil }
+
     /// The resulting offset.
     ///
     /// - Parameter current: the present one, in milliseconds.
@@ -94,7 +83,7 @@ package struct OutputAdjustment: Hashable, Sendable {
         isEnabled = change.isEnabled ?? isEnabled
     }
 
-    /// Applies the change; the caller must reject values outside the ranges above.
+    /// Applies the change; the caller must reject values outside those of ``CommandRange``.
     func apply(to settings: inout OutputSettings) {
         if let offset { settings.offset = Int64((offset * 1_000).rounded()) }
         if let multiply { settings.multiply = Int64(multiply) }

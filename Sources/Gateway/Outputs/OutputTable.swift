@@ -122,7 +122,7 @@ struct OutputTable: Sendable {
     ///
     /// - Parameters:
     ///   - name: of the output; nil for all.
-    ///   - change: refused if it would move an offset out of its range.
+    ///   - change: refused if it would move an offset out of its range, or if the named output has no such setting.
     ///   - line: where ticks fall, for marking them.
     ///   - now: the present time.
     /// - Throws: when the name does not match exactly one output, or the change is refused.
@@ -132,6 +132,11 @@ struct OutputTable: Sendable {
         let slots = try slots(of: name)
         let room = NudgeRoom(slots.map { (all[$0].name, all[$0].offset) })
         if let nudge = change.nudge, let refusal = room.refusal(of: nudge) { throw refusal }
+        if name != nil, change.isOfClock, let output = slots.map({ all[$0] }).first(where: { !$0.isClock }) {
+            throw .outOfRange(
+                "\(output.name) sends time code, which has nothing of that",
+                possible: "its offset and whether it sends can be changed")
+        }
         for slot in slots {
             all[slot].adjust(change)
             guard let seconds = change.markSeconds else { continue }

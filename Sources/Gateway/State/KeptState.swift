@@ -42,11 +42,11 @@ package struct KeptState: Codable, Hashable, Sendable {
 
     /// Whether all values are in range; the file may come from anywhere.
     private var isSound: Bool {
-        tempo.map(Tempo.allowed.contains) != false
-            && quantum.map { (0...64).contains($0.value) } != false
+        tempo.map(CommandRange.tempo.contains) != false
+            && quantum.map { CommandRange.quantum.contains($0.value) } != false
             && follow.map { (try? FollowChoice($0.value)) != nil } != false
             && offsets.count <= Self.mostOffsets
-            && offsets.values.allSatisfy { OutputAdjustment.offsets.contains($0.value) }
+            && offsets.values.allSatisfy { CommandRange.offset.contains($0.value) }
             && playing.count <= OutputBoard.capacity
     }
 }

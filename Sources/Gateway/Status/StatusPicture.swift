@@ -8,6 +8,7 @@ internal import Glibc
 internal import LinkNetwork
 internal import LinkSession
 internal import MIDIClock
+internal import TimeCode
 internal import RealTime
 internal import Synchronization
 
@@ -153,7 +154,8 @@ struct StatusPicture: Sendable {
                 range: tempos == .all ? nil : [tempos.lowest, tempos.highest].map { Double($0) / 1_000 },
                 sentTempo: hasClock && output.isClock ? (tempo * count.pulsesPerTick * 100).rounded() / 100 : nil,
                 latenessMicroseconds: output.isAway ? nil : Status.Lateness(count.lateness),
-                lastMinute: output.isAway ? nil : Status.Punctuality(count.lastMinute(at: now)))
+                lastMinute: output.isAway ? nil : Status.Punctuality(count.lastMinute(at: now)),
+                timeCode: output.timeCode?.rate.name)
         }
     }
 

@@ -1,4 +1,5 @@
 import BeatTime
+import Gateway
 import GatewayStatus
 
 /// `tactus status --watch`: shows a gateway's status, and sends it commands by keys.
@@ -10,7 +11,7 @@ struct StatusWatch {
     /// What the tasks report.
     private enum News: Sendable {
         /// The gateway has sent its status, on its own or as the answer to a command with this path.
-        case answered(Status, at: ContinuousClock.Instant, toCommand: String?)
+        case answered(Status, at: ContinuousClock.Instant, toCommand: Command?)
         /// It does not answer, or refused a command.
         case failed(String, toCommand: Bool)
     }
@@ -65,7 +66,8 @@ struct StatusWatch {
             case .news(.answered(let answer, let time, let command)):
                 (status, known, trouble) = (answer, time, nil)
                 guard let command else { break }
-                (said, framesLeft) = (command == "tap" ? StatusText.tap(answer) : nil, saidFrames)
+                said = if case .tap = command { StatusText.tap(answer) } else { nil }
+                framesLeft = saidFrames
             case .news(.failed(let reason, false)): trouble = reason
             case .news(.failed(let reason, true)): (said, framesLeft) = (reason, saidFrames)
             case .pressed(let bytes, let time): return WatchKey.read(bytes, at: time, status)
@@ -97,10 +99,10 @@ struct StatusWatch {
 
     /// Sends commands one after the other, in order.
     private func sendCommands(_ commands: AsyncStream<WatchKey>, _ report: @Sendable (News) -> Void) async {
-        for await case .command(let path, let body) in commands {
+        for await case .command(let command) in commands {
             do {
-                let answer = try await client.ask(path, body)
-                report(.answered(answer.status, at: .now, toCommand: path))
+                let answer = try await client.give(command)
+                report(.answered(answer.status, at: .now, toCommand: command))
             } catch {
                 report(.failed(Failure.text(of: error), toCommand: true))
             }

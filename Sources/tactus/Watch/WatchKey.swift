@@ -1,11 +1,13 @@
 import BeatTime
+import Gateway
 import GatewayStatus
+import MIDIClock
 
 /// The meaning of a key in `tactus status --watch`.
 enum WatchKey: Hashable {
     case quit
     /// A command for the gateway: its path under `/api/v1/`, and its JSON.
-    case command(path: String, body: String)
+    case command(Command)
 
     /// Reads the bytes of one read; keys that send escape sequences, such as arrows, mean nothing.
     ///
@@ -51,14 +53,13 @@ enum WatchKey: Hashable {
     private static func key(_ byte: UInt8, at time: HostTime, _ status: Status) -> WatchKey? {
         switch Character(UnicodeScalar(byte)) {
         case _ where quitKeys.contains(byte): .quit
-        case " ": .command(path: "transport", body: #"{"playing":\#(!status.playing)}"#)
-        case "t":
-            .command(path: "tap", body: #"{"milliseconds":\#(Double(time.microseconds) / 1_000)}"#)
-        case "+", "=": .command(path: "nudge", body: #"{"milliseconds":1}"#)
-        case "-": .command(path: "nudge", body: #"{"milliseconds":-1}"#)
-        case "r": .command(path: "realign", body: "{}")
-        case "l": .command(path: "link", body: #"{"enabled":\#(!status.link.enabled)}"#)
-        case "s": .command(path: "start-stop-sync", body: #"{"enabled":\#(!status.link.startStopSync)}"#)
+        case " ": .command(.setPlaying(!status.playing))
+        case "t": .command(.tap(at: time))
+        case "+", "=": .command(.adjust(output: nil, OutputAdjustment(nudge: 1)))
+        case "-": .command(.adjust(output: nil, OutputAdjustment(nudge: -1)))
+        case "r": .command(.realign(output: nil, .atBar))
+        case "l": .command(.enableLink(!status.link.enabled))
+        case "s": .command(.enableStartStopSync(!status.link.startStopSync))
         default: nil
         }
     }

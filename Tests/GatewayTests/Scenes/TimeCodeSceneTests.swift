@@ -90,6 +90,24 @@ struct TimeCodeSceneTests {
     }
 
     @Test
+    func `what only a clock has is refused, an offset is not`() throws {
+        var world = GatewayWorld("settings of time code", seed: 1)
+        let ours = try addGateway(to: &world)
+        try world.run(until: 3)
+        let changes = [OutputAdjustment(multiply: 2), .init(swing: 60), .init(range: 60...120), .init(markSeconds: 5)]
+        for (index, change) in changes.enumerated() {
+            let token = world.command(.adjust(output: "Desk time code", change), at: ours)
+            try world.run(until: Double(4 + index))
+            let refusal = try #require(world.nodes[ours].refusal(token))
+            #expect("\(refusal)".hasPrefix("Desk time code sends time code"), "\(refusal)")
+        }
+        let moved = world.command(.adjust(output: "Desk time code", OutputAdjustment(offset: -20)), at: ours)
+        try world.run(until: 9)
+        #expect(world.nodes[ours].refusal(moved) == nil)
+        #expect(world.nodes[ours].status.outputs.map(\.offset) == [-20])
+    }
+
+    @Test
     func `time code beside a machine's clock comes and goes without disturbing the machine`() throws {
         var world = GatewayWorld("time code beside a clock", seed: 1)
         let ours = try addGateway(to: &world)

@@ -1,38 +1,4 @@
-package import BeatTime
 package import LinkSession
-package import MIDIClock
-
-/// A command from outside: terminal, HTTP, a foot switch.
-package enum Command: Hashable, Sendable {
-    case enableLink(Bool)
-    case enableStartStopSync(Bool)
-    /// Toggles Link.
-    case toggleLink
-    /// Plays from the next quantum boundary, or alone from the next tick; or stops at once.
-    case setPlaying(Bool)
-    /// Toggles playing.
-    case togglePlaying
-    /// Sets the tempo in BPM, 20...999. The caller must reject other values.
-    case setTempo(Tempo)
-    /// Adds to the tempo, in BPM; several such commands add up, whoever sends them.
-    case stepTempo(by: Double)
-    /// Multiplies the tempo, such as by 2 or 0.5.
-    case scaleTempo(by: Double)
-    /// One of several taps in the wanted tempo, at a time on any clock; nil is now.
-    case tap(at: HostTime?)
-    /// Sets whose clock to follow when Link is off; the same choice again gives play and stop back to the user.
-    case follow(FollowChoice)
-    /// Sets the shared quantum, 0 to 64 beats.
-    case setQuantum(Beats)
-    /// Changes settings of a running output, or of all if there is no name.
-    case adjust(output: String?, OutputAdjustment)
-    /// Stops a playing output's device and lets it enter again; without a name, all devices.
-    case realign(output: String?, Realignment)
-    /// Applies a new configuration; unchanged parts keep running.
-    case configure(LiveConfiguration)
-    /// Takes the last change back: of tempo, quantum, switches, the clock to follow, or outputs. Again redoes it.
-    case undo
-}
 
 /// Why a command was not carried out.
 package enum CommandError: Error, Hashable, Sendable, CustomStringConvertible {
