@@ -1,10 +1,8 @@
-internal import BeatTime
 internal import Essentials
 internal import Gateway
 internal import HTTPTypes
 internal import Hummingbird
 internal import Logging
-internal import MIDIClock
 internal import NIOCore
 
 /// Longest body of a request, in bytes.
@@ -95,7 +93,7 @@ extension Router where Context == ClientContext {
     /// Paths that change something.
     fileprivate func addCommands(to serving: Serving) {
         for path in CommandPath.allCases {
-            serve(RouterPath("/api/v1/\(path.rawValue)"), path == .output ? .patch : .post) { request, context in
+            serve(RouterPath("/api/v1/\(path.rawValue)"), path.isPatch ? .patch : .post) { request, context in
                 let output = path.namesOutput ? try context.pathID : nil
                 return try await serving.perform(try Command(path, output: output, try await request.bytes))
             }

@@ -18,7 +18,7 @@ package final class Gateway: Sendable {
     private let output: OutputThread
     private let thread: RealTimeThread
     private let keeper: StateKeeper?
-    private let others: @Sendable () -> [Status.Warning]
+    private let others: @Sendable () -> [Notice]
     private let outputThread: RealTimeThread
     private let priorityWanted: Int
     private let request: Mutex<RealTimeRight.Request>
@@ -41,7 +41,7 @@ package final class Gateway: Sendable {
     /// - Throws: if a thread or a descriptor cannot be created.
     package init(
         _ configuration: GatewayConfiguration, keeper: StateKeeper? = nil, log: Logger,
-        requester: RealTimeRequester? = nil, others: @escaping @Sendable () -> [Status.Warning] = { [] },
+        requester: RealTimeRequester? = nil, others: @escaping @Sendable () -> [Notice] = { [] },
         reading: (@Sendable () throws(Mistakes) -> LiveConfiguration)? = nil
     ) throws(SystemCallError) {
         self.keeper = keeper
@@ -92,9 +92,7 @@ package final class Gateway: Sendable {
         thread = try RealTimeThread(name: "tactus-gateway", priority: priority) { [engine] in
             GatewayLoop(engine, exchange, control: control.take(), parts, log: log).run()
         }
-        for warning in picture.status(at: .now(), counters: output, on: machine).warnings {
-            log.write(LogEntry(warning))
-        }
+        for notice in picture.notices(counters: output, on: machine) { log.write(LogEntry(notice)) }
         if asks { requester?(outputThread.id, wanted) { [weak self] in self?.take($0, log) } }
     }
 
@@ -115,8 +113,8 @@ package final class Gateway: Sendable {
         let right = machine.realTime
         if report == .granted {
             log.notice("real-time priority by rtkit", metadata: ["priority": "\(right.scheduling.priority)"])
-        } else if let warning = right.warning {
-            log.write(LogEntry(warning))
+        } else if let notice = right.notice {
+            log.write(LogEntry(notice))
         }
     }
 
@@ -132,7 +130,7 @@ package final class Gateway: Sendable {
     /// The present status.
     package func status() -> Status {
         var status = exchange.picture.status(at: .now(), counters: output, on: machine)
-        status.warnings += (keeper?.warnings ?? []) + others()
+        status.warnings += ((keeper?.notices ?? []) + others()).map(Status.Warning.init)
         return status
     }
 

@@ -1,7 +1,6 @@
 package import BeatTime
 package import ClockDispatch
 package import ConfigurationFiles
-package import GatewayStatus
 package import MIDIClock
 
 /// What the user wants of a run of the gateway.
@@ -61,7 +60,7 @@ package struct LiveConfiguration: Hashable, Sendable {
     /// Buttons and pedals that give commands.
     package var controls: [Control] = []
     /// Warnings from reading the configuration.
-    package var warnings: [Status.Warning] = []
+    package var notices: [Notice] = []
 
     package init() {}
 }

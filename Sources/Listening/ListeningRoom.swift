@@ -137,8 +137,8 @@ package final class ListeningRoom: Sendable {
         guard CommandRange.offset.contains(milliseconds) else {
             throw ListeningProblem(
                 .refused,
-                "the offset would be \(fixed(milliseconds, 2)) ms, more than an output can have (500 ms); check that "
-                    + "it is the right machine, or measure at a slower tempo")
+                "the offset would be \(fixed(milliseconds, 2)) ms, more than an output can have "
+                    + "(\(CommandRange.offset.words)); check that it is the right machine, or measure at a slower tempo")
         }
     }
 

@@ -89,26 +89,11 @@ struct TokenFile {
     /// Whether this user may not read it.
     var isForbidden: Bool { if case .failure(let failure) = token { failure.status == .noPermission } else { false } }
 
-    /// What makes the token easy to get, as warnings; none if there is no token.
-    var warnings: [Status.Warning] {
+    /// What makes the token easy to get; nothing if there is no token.
+    var notices: [Notice] {
         guard let length = try? token.get().text.utf8.count else { return [] }
-        var warnings: [Status.Warning] = []
-        if length < Self.shortest {
-            warnings.append(
-                Status.Warning(
-                    code: "weak-token",
-                    message:
-                        "the token in \(path) can be guessed: it has \(length) characters, fewer than \(Self.shortest)",
-                    fix: "'head -c 12 /dev/urandom | base64 > \(path)', then start 'tactus run' again"))
-        }
-        if isReadableByOthers {
-            warnings.append(
-                Status.Warning(
-                    code: "weak-token", message: "every user of this machine can read the token in \(path)",
-                    fix: "'chmod 640 \(path)', 'chgrp audio \(path)' (or another group that Tactus is in), "
-                        + "then 'tactus reload'"))
-        }
-        return warnings
+        let short = Notice.shortToken(path: path, length: length, shortest: Self.shortest)
+        return (length < Self.shortest ? [short] : []) + (isReadableByOthers ? [.readableToken(path: path)] : [])
     }
 
     /// Shortest token without a warning.

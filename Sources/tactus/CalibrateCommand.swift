@@ -105,6 +105,9 @@ struct CalibrateCommand: AsyncParsableCommand {
 
     func run() async throws {
         let target = try target(among: await remote.status().outputs)
+        guard target.timeCode == nil else {
+            throw Failure(.refused, "\(target.name) sends time code; only an output that sends a clock can be calibrated")
+        }
         if let listen {
             try await run(listeningAt: listen, to: target)
         } else if let input {

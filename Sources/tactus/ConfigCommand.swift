@@ -71,7 +71,7 @@ struct ConfigCommand: ParsableCommand {
                 let setup = try Setup(try Run.parse(words))
                 mistakes = [
                     Self.mistakes { () throws(Mistakes) in
-                        warnings = try setup.liveConfiguration().warnings.map(\.message)
+                        warnings = try setup.liveConfiguration().notices.map(\.message)
                     },
                     Self.mistakes { () throws(Mistakes) in _ = try setup.address() },
                     Self.mistakes { () throws(Mistakes) in _ = try setup.oscAddress() },

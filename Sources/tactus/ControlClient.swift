@@ -15,12 +15,11 @@ struct ControlClient {
     /// Longest wait for an answer, in seconds.
     var timeout: Int64 = 10
 
-    /// Asks for the status, or gives a command and returns the resulting status.
+    /// Asks at a path, and returns the resulting status.
     ///
     /// - Parameters:
     ///   - path: under `/api/v1/`.
-    ///   - command: the JSON to send; nil only asks.
-    ///   - method: the HTTP method of a command.
+    ///   - body: the JSON to send; nil only asks.
     /// - Returns: the status, and its JSON as received.
     /// - Throws: a `Failure` when nobody answers, or the gateway refuses. The type is not declared, because the
     ///   optimizer of Swift 6.3 crashes on it.
@@ -36,7 +35,7 @@ struct ControlClient {
     func give(_ command: Command) async throws -> (status: Status, json: String) {
         guard let request = command.request else { preconditionFailure("\(command) cannot be asked for") }
         let (status, json): (Status, String) = try await answer(
-            request.path == .output ? .patch : .post, request.address, request.body.json)
+            request.path.isPatch ? .patch : .post, request.address, request.body.json)
         return (status, json)
     }
 

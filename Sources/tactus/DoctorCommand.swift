@@ -3,6 +3,7 @@ import ConfigurationFiles
 import ControlServer
 import Doctor
 import Essentials
+import Gateway
 import GatewayStatus
 import Glibc
 
@@ -40,7 +41,7 @@ extension DoctorCommand {
         else { return [] }
         let file = TokenFile(path)
         guard case .success = file.token else { return [] }
-        return Finding.token(in: path, file.warnings.map { ($0.message, $0.fix) })
+        return Finding.token(in: path, file.notices.map { ($0.message, $0.fix) })
     }
 }
 

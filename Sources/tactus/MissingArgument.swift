@@ -8,7 +8,7 @@ enum MissingArgument {
         guard let found = message.firstMatch(of: /^Missing expected argument '<(\w+)>/) else { return nil }
         return switch found.1 {
         case "state": "on or off"
-        case "beats": "beats in a bar, 0 to 64, such as 4"
+        case "beats": "beats in a bar, \(CommandRange.quantum.numbers), such as 4"
         case "verb": Control.Verb.allCases.map(\.rawValue).joined(separator: ", ")
         case "name": "'tactus profiles list' names them"
         case "output": "'tactus status' names them"

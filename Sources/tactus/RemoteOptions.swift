@@ -2,7 +2,6 @@ import ArgumentParser
 import ControlServer
 import Gateway
 import GatewayStatus
-import HTTPTypes
 
 /// Options for which gateway a command talks to, and how to show the answer.
 struct RemoteOptions: ParsableArguments {

@@ -299,7 +299,7 @@ extension Run {
             configuration.realtimePriority = realtimePriority
             configuration.dispatch = dispatch
             return try Gateway(
-                configuration, keeper: keeper, log: log, requester: grant.ask, others: { addresses.warnings }
+                configuration, keeper: keeper, log: log, requester: grant.ask, others: { addresses.notices }
             ) { () throws(Mistakes) in
                 try Setup(self).liveConfiguration(since: setup)
             }

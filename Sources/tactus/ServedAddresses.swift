@@ -1,5 +1,5 @@
 import ControlServer
-import GatewayStatus
+import Gateway
 import Logging
 import Synchronization
 
@@ -17,25 +17,17 @@ final class ServedAddresses: Sendable {
         /// Why the server does not listen yet; nil if it does.
         var trouble: @Sendable () -> ListenError?
 
-        /// A warning that it cannot be reached now.
+        /// Tells that it cannot be reached now.
         ///
         /// - Parameter local: the addresses of this machine; not asked for where it cannot matter.
         /// - Returns: nil if it can be reached.
-        func warning(among local: () -> [MachineAddress]) -> Status.Warning? {
+        func notice(among local: () -> [MachineAddress]) -> Notice? {
             let trouble = trouble()
             if let trouble, !trouble.isAddressAway {
-                return Status.Warning(
-                    code: "address-away", message: "\(name) cannot be reached: \(trouble.reason)",
-                    fix: "end that program, and Tactus takes the address; or change \(setting)")
+                return .addressTaken(name, reason: trouble.reason, setting: setting)
             }
             let isThere = address.isLoopback || address.isWildcard || local().contains { $0.text == address.host }
-            guard trouble != nil || !isThere else { return nil }
-            return Status.Warning(
-                code: "address-away",
-                message:
-                    "\(name) cannot be reached, because this machine does not have the address \(address.host) now",
-                fix: "connect its network, and Tactus uses it at once; or change \(setting), where 0.0.0.0 means all "
-                    + "addresses")
+            return trouble != nil || !isThere ? .addressAway(name, address: address.host, setting: setting) : nil
         }
 
         /// Whether it can never be away from now on.
@@ -45,7 +37,7 @@ final class ServedAddresses: Sendable {
     private let places: [Place]
     private let local: @Sendable () -> [MachineAddress]
     private let log: Logger
-    private let told = Mutex<[Status.Warning]>([])
+    private let told = Mutex<[Notice]>([])
 
     /// - Parameters:
     ///   - places: of all servers.
@@ -59,19 +51,19 @@ final class ServedAddresses: Sendable {
     }
 
     /// Those that cannot be reached, as of the last look.
-    var warnings: [Status.Warning] { told.withLock(\.self) }
+    var notices: [Notice] { told.withLock(\.self) }
 
     /// Looks whether the addresses are there.
     func look() {
-        let warnings = places.compactMap { $0.warning(among: local) }
+        let notices = places.compactMap { $0.notice(among: local) }
         let before = told.withLock { told in
-            defer { told = warnings }
+            defer { told = notices }
             return told
         }
-        for warning in warnings where !before.contains(warning) {
-            log.warning("\(warning.message)", metadata: ["fix": "\(warning.fix)"])
+        for notice in notices where !before.contains(notice) {
+            log.warning("\(notice.message)", metadata: ["fix": "\(notice.fix)"])
         }
-        if warnings.isEmpty, !before.isEmpty { log.notice("all addresses of this gateway are there") }
+        if notices.isEmpty, !before.isEmpty { log.notice("all addresses of this gateway are there") }
     }
 
     /// Looks every two seconds until cancelled; ends at once if no address can be away.

@@ -98,23 +98,17 @@ struct Setup {
         live.leaderPeriod = file.follow.period
         live.controls = file.controls
         for control in file.controls { reader.check(control) }
-        live.warnings = profileWarnings
-        if !options.noHttp { live.warnings += token?.warnings ?? [] }
+        live.notices = profileNotices
+        if !options.noHttp { live.notices += token?.notices ?? [] }
         try reader.finish(outputs: live.outputs.outputs.count)
         return live
     }
 
     /// Profiles left out, and problems with their folders; each with its position.
-    private var profileWarnings: [Status.Warning] {
-        let fix = "correct it, then 'tactus reload'; 'tactus profiles check FILE' lists all mistakes in a file"
-        let all =
-            library.mistakes.map {
-                Status.Warning(code: "profile-left-out", message: "profile left out: \($0)", fix: fix)
-            }
-            + library.warnings.map { Status.Warning(code: "profile", message: $0, fix: fix) }
+    private var profileNotices: [Notice] {
+        let all = library.mistakes.map { Notice.profileLeftOut("\($0)") } + library.warnings.map(Notice.profiles)
         guard all.count > Self.mostTold else { return all }
-        let rest = "\(all.count - Self.mostTold) more like these"
-        return all.prefix(Self.mostTold) + [Status.Warning(code: "profile", message: rest, fix: fix)]
+        return all.prefix(Self.mostTold) + [.profiles("\(all.count - Self.mostTold) more like these")]
     }
 
     private static let mostTold = 16

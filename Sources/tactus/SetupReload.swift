@@ -2,7 +2,6 @@ import ConfigurationFiles
 import ControlServer
 import Essentials
 import Gateway
-import GatewayStatus
 
 // Reloading a setup while the gateway runs.
 extension Setup {
@@ -15,7 +14,7 @@ extension Setup {
         let mistakes = library.mistakes + vanished(since: started)
         guard mistakes.isEmpty else { throw Mistakes(mistakes) }
         var live = try liveConfiguration()
-        live.warnings += try waiting(since: started)
+        live.notices += try waiting(since: started)
         return live
     }
 
@@ -37,7 +36,7 @@ extension Setup {
     }
 
     /// Changes that take effect only after a restart, with their positions.
-    private func waiting(since started: Setup) throws(Mistakes) -> [Status.Warning] {
+    private func waiting(since started: Setup) throws(Mistakes) -> [Notice] {
         var changed: [String] = []
         if try interfaces() != started.interfaces() { changed.append("link: interfaces") }
         if try address() != started.address() || token?.path != started.token?.path || tokenText != started.tokenText {
@@ -49,20 +48,8 @@ extension Setup {
             changed.append("outputs: name")
         }
         if logLevel != started.logLevel || logFormat != started.logFormat { changed.append("log") }
-        let warnings = changed.map { section in
-            Status.Warning(
-                code: "restart-needed", message: "'\(section)' has changed, which takes effect after a restart",
-                fix: "end 'tactus run' and start it again")
-        }
-        guard path != started.path else { return warnings }
-        let new = path.map { "the configuration is now read from \($0)" } ?? "there is no configuration any more"
-        let old = started.path.map { ", at the start it was read from \($0)" } ?? "; there was none at the start"
-        let fix = started.path.map { "if that is not meant, put \($0) back, then 'tactus reload'" }
-        return warnings + [
-            Status.Warning(
-                code: "configuration-moved", message: new + old,
-                fix: fix ?? "nothing to do if you have just made that file")
-        ]
+        let notices = changed.map(Notice.restartNeeded)
+        return path == started.path ? notices : notices + [.configurationMoved(from: started.path, to: path)]
     }
 
     private var tokenText: String? { try? token?.token.get().text }

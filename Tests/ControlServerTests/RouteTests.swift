@@ -170,7 +170,7 @@ struct RouteTests {
         try await ServedGateway().serve { client in
             let page = try await client.get("/")
             #expect(page.status == 200 && page.body.contains("<title>Tactus"))
-            #expect(!page.body.contains("{nonce}") && !page.body.contains("{script}"))
+            #expect(!["{nonce}", "{script}", "{ranges}"].contains { page.body.contains($0) })
             let ports = try await client.get("/api/v1/ports")
             #expect(ports.status == 200 && ports.body.hasPrefix("["))
             let metrics = try await client.get("/metrics")

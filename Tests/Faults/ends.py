@@ -201,7 +201,7 @@ def reloads(stage):
     config = stage.configuration("outputs: [{ port: VirMIDI 0-0 }]\n")
     gateway = stage.start("--config", config, device=None)
     good = config.read_bytes()
-    broken = (b"", b"\0" * 100, b"version: 99\n", b"version: 1\noutputs: 7\n", b"[" * 5000, b"\xff\xfe", b"a: &a [*a, *a]\n",
+    broken = (b"\0" * 100, b"version: 99\n", b"version: 1\noutputs: 7\n", b"[" * 5000, b"\xff\xfe", b"a: &a [*a, *a]\n",
               good + b"clock: { ofset: 1 }\n")
     for round in stage.rounds():
         for number in range(300):

@@ -8,7 +8,7 @@ import Testing
 struct CommandRequestTests {
     private static let commands: [Command] = [
         .enableLink(true), .enableStartStopSync(false), .setPlaying(true), .setTempo(Tempo(beatsPerMinute: 128.5)),
-        .stepTempo(by: -0.1), .scaleTempo(by: 0.5), .tap(at: HostTime(microseconds: 1_234_500)), .tap(at: nil),
+        .stepTempo(by: -0.1), .scaleTempo(by: 0.5), .tap(at: HostTime(microseconds: 1_234_567_005)), .tap(at: nil),
         .follow(.auto), .follow(.port("TR-8S")), .setQuantum(Beats(3)), .undo, .realign(output: nil, .atBar),
         .realign(output: "my desk/1", .now), .adjust(output: nil, OutputAdjustment(nudge: -2.5)),
         .adjust(output: "Bär", OutputAdjustment(offset: -20)),

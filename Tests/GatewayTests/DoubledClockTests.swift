@@ -31,8 +31,10 @@ struct DoubledClockTests {
     @Test
     func `a port that hears two outputs is reported, with the subscription to remove`() throws {
         let found = try #require(doubled([0: [device.address], 1: [device.address]]).first)
-        #expect(found.warning.message == "TR-8S MIDI 1 hears the clock twice, from TR-8S and Clock, and runs too fast")
-        #expect(found.warning.fix == "'aconnect -d 128:0 24:0'")
+        #expect(
+            Notice.doubledClock(found).message
+                == "TR-8S MIDI 1 hears the clock twice, from TR-8S and Clock, and runs too fast")
+        #expect(Notice.doubledClock(found).fix == "'aconnect -d 128:0 24:0'")
     }
 
     @Test

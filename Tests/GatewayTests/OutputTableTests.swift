@@ -44,9 +44,9 @@ struct OutputTableTests {
     func `a profile's warnings are shown for outputs that use it, and for no others`() throws {
         var configuration = configuration(.virtual("Slow"))
         configuration.library = try .of(["slow": "transport: { lead: 9.5 }"])
-        #expect(table(configuration).warnings.isEmpty)
+        #expect(table(configuration).notices.isEmpty)
         configuration.outputs[0].profile = try configuration.library.profile(id: "slow")
-        let warnings = table(configuration).warnings
+        let warnings = table(configuration).notices
         #expect(warnings.map(\.code) == ["profile"])
         #expect(warnings.first?.message.hasPrefix("Slow: a 'lead' of 9.5 ms is only possible up to 157 BPM") == true)
     }
@@ -87,7 +87,7 @@ struct OutputTableTests {
             settle(&table)
             _ = table.assign([port])
             #expect(table.all.contains { $0.destination == .device(Device(port)) && $0.presence == .here })
-            #expect(table.warnings.isEmpty)
+            #expect(table.notices.isEmpty)
         }
         #expect(table.all.count == OutputBoard.capacity)
     }
@@ -101,9 +101,9 @@ struct OutputTableTests {
             settle(&table)
         }
         #expect(table.all.map(\.destination) == all.dropLast().map { .device(Device($0)) })
-        #expect(table.warnings.map(\.code) == ["too-many-outputs"])
+        #expect(table.notices.map(\.code) == ["too-many-outputs"])
         _ = table.assign(Array(all.dropLast()))
-        #expect(table.warnings.isEmpty)
+        #expect(table.notices.isEmpty)
     }
 
     @Test

@@ -10,7 +10,7 @@ struct RealTimeRightTests {
         wanted: Int = 80, scheduling: Scheduling = .other, _ request: RealTimeRight.Request
     ) -> String? {
         let right = RealTimeRight(priorityWanted: wanted, scheduling: scheduling, request: request)
-        let warning = right.warning
+        let warning = right.notice
         #expect(warning == nil || warning?.code == "no-realtime" && warning?.fix.isEmpty == false)
         return warning?.message
     }

@@ -77,13 +77,13 @@ struct RealignTests {
         }
         let (drums, bass) = (table.all[0], table.all[1])
         #expect(
-            drums.lossWarning(isPlaying: true).message
+            drums.loss(isPlaying: true).message
                 == "Drums was unplugged. It rejoins at the next bar when it is back.")
         #expect(
-            drums.lossWarning(isPlaying: false).message
+            drums.loss(isPlaying: false).message
                 == "Drums was unplugged. It hears the clock again when it is back.")
         #expect(
-            bass.lossWarning(isPlaying: true).message
+            bass.loss(isPlaying: true).message
                 == "Bass was unplugged. It hears the clock again when it is back.")
         connect(&table, 0)
         #expect(!table.all[0].hasLostDevice)
@@ -95,6 +95,6 @@ struct RealignTests {
         _ = output.setConnected(to: "130:0")
         output.recognise(.device(130, "Softsynth", "In"), nil)
         _ = output.setConnected(to: nil)
-        #expect(output.lossWarning(isPlaying: false).message.hasPrefix("Softsynth has gone. "))
+        #expect(output.loss(isPlaying: false).message.hasPrefix("Softsynth has gone. "))
     }
 }

@@ -38,7 +38,7 @@ struct StateKeeperTests {
         let second = try keeper()
         second.close()
         #expect(second.found == state)
-        #expect(second.warnings.isEmpty)
+        #expect(second.notices.isEmpty)
         #expect(try FileManager.default.contentsOfDirectory(atPath: directory) == ["state.json"])
     }
 
@@ -66,7 +66,7 @@ struct StateKeeperTests {
             try put(contents)
             let keeper = try keeper()
             #expect(keeper.found == KeptState())
-            #expect(keeper.warnings.map(\.code) == ["state-unreadable"])
+            #expect(keeper.notices.map(\.code) == ["state-unreadable"])
             keeper.keep(state, .setting)
             keeper.close()
             let aside = "\(directory)/state.json.unreadable-\(number)"
@@ -89,7 +89,7 @@ struct StateKeeperTests {
         try FileManager.default.removeItem(atPath: "\(directory)/state.json")
         #expect(mkfifo("\(directory)/state.json", 0o600) == 0)
         let second = try keeper()
-        #expect(second.warnings.map(\.code) == ["state-unreadable"])
+        #expect(second.notices.map(\.code) == ["state-unreadable"])
         #expect(FileManager.default.fileExists(atPath: "\(directory)/state.json.unreadable-2"))
         second.keep(state, .setting)
         second.close()
@@ -109,7 +109,7 @@ struct StateKeeperTests {
             let keeper = try keeper()
             keeper.keep(state, .setting)
             keeper.close()
-            #expect(keeper.warnings.isEmpty)
+            #expect(keeper.notices.isEmpty)
             #expect(try FileManager.default.contentsOfDirectory(atPath: directory) == ["state.json"])
         }
         #expect(try String(contentsOfFile: foreign, encoding: .utf8) == "foreign")
@@ -128,7 +128,7 @@ struct StateKeeperTests {
         let keeper = try keeper()
         keeper.close()
         #expect(keeper.found == KeptState())
-        #expect(keeper.warnings.map(\.code) == ["state-unreadable"])
+        #expect(keeper.notices.map(\.code) == ["state-unreadable"])
     }
 
     @Test(.timeLimit(.minutes(1)))
@@ -140,9 +140,9 @@ struct StateKeeperTests {
         }
         keeper.keep(state, .setting)
         disk.wait()
-        #expect(keeper.warnings.isEmpty)
+        #expect(keeper.notices.isEmpty)
         keeper.close()
-        let warning = try #require(keeper.warnings.first)
+        let warning = try #require(keeper.notices.first)
         #expect(warning.code == "state-not-kept")
         #expect(warning.message.hasSuffix("the disk does not answer"))
         answers.signal()
@@ -171,7 +171,7 @@ struct StateKeeperTests {
         let keeper = try StateKeeper(directory: directory, log: log)
         keeper.keep(state, .setting)
         keeper.close()
-        let warning = try #require(keeper.warnings.first)
+        let warning = try #require(keeper.notices.first)
         #expect(warning.code == "state-not-kept")
         #expect(warning.message.contains(directory == nil ? "no home" : "mkdir /"))
     }

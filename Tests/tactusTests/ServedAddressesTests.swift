@@ -1,4 +1,5 @@
 import Essentials
+import Gateway
 import GatewayStatus
 import Glibc
 import Logging
@@ -43,7 +44,7 @@ struct ServedAddressesTests {
         let addresses = ServedAddresses(
             [try place("10.0.0.5:8808")], local: { local.withLock(\.self) }, log: Logger(label: "test") { _ in lines })
         for _ in 0..<3 { addresses.look() }
-        let warning = try #require(addresses.warnings.first)
+        let warning = try #require(addresses.notices.first)
         #expect(warning.code == "address-away")
         #expect(
             warning.message
@@ -51,7 +52,7 @@ struct ServedAddressesTests {
         #expect(warning.fix.contains("connect its network") && warning.fix.contains("--http"))
         local.withLock { $0.append(MachineAddress(text: "10.0.0.5", interface: 3)) }
         for _ in 0..<3 { addresses.look() }
-        #expect(addresses.warnings.isEmpty)
+        #expect(addresses.notices.isEmpty)
         #expect(
             lines.all.withLock(\.self) == [
                 "warning \(warning.message)", "notice all addresses of this gateway are there",
@@ -62,7 +63,7 @@ struct ServedAddressesTests {
     func `an address that is there, or cannot go, is no matter`(address: String) throws {
         let addresses = ServedAddresses(
             [try place(address)], local: { [Self.wired] }, log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
-        #expect(addresses.warnings.isEmpty)
+        #expect(addresses.notices.isEmpty)
     }
 
     @Test
@@ -72,7 +73,7 @@ struct ServedAddressesTests {
         trouble.holders = "nginx (process 812)"
         let place = ServedAddresses.Place(name: "the panel", address: address, setting: "--http") { [trouble] in trouble
         }
-        let warning = place.warning { [] }
+        let warning = place.notice { [] }
         #expect(warning?.message == "the panel cannot be reached: 127.0.0.1:8808 is taken by nginx (process 812)")
     }
 }

@@ -57,7 +57,7 @@ struct SetupTests {
             try token.write(toFile: file, atomically: false, encoding: .utf8)
             try #require(chmod(file, mode) == 0)
             return try withSetup("version: 1\nhttp: { token-file: '\(file)' }\n", options) { setup in
-                let warnings = try setup.liveConfiguration().warnings
+                let warnings = try setup.liveConfiguration().notices
                 let findings = DoctorCommand.tokenFindings(configuration: setup.path)
                 // 'tactus doctor' does not know the options of the run.
                 if options.isEmpty {
@@ -81,7 +81,7 @@ struct SetupTests {
         try pipe.fileHandleForWriting.close()
         let path = "/proc/self/fd/\(pipe.fileHandleForReading.fileDescriptor)"
         let (text, codes) = try withSetup("version: 1\n", ["--http-token-file", path]) { setup throws in
-            (try setup.token?.token.get().text, try setup.liveConfiguration().warnings.map(\.code))
+            (try setup.token?.token.get().text, try setup.liveConfiguration().notices.map(\.code))
         }
         #expect(text == "short" && codes == ["weak-token"])
     }
@@ -93,11 +93,11 @@ struct SetupTests {
         try "0123456789abcdef".write(toFile: file, atomically: false, encoding: .utf8)
         try withSetup("version: 1\nhttp: { token-file: '\(file)' }\n") { started in
             #expect(chmod(file, 0o604) == 0)
-            #expect(try Setup(started.options).liveConfiguration(since: started).warnings.map(\.code) == ["weak-token"])
+            #expect(try Setup(started.options).liveConfiguration(since: started).notices.map(\.code) == ["weak-token"])
             try "fedcba9876543210".write(toFile: file, atomically: false, encoding: .utf8)
             #expect(chmod(file, 0o600) == 0)
             let live = try Setup(started.options).liveConfiguration(since: started)
-            #expect(live.warnings.map(\.code) == ["restart-needed"])
+            #expect(live.notices.map(\.code) == ["restart-needed"])
         }
     }
 
@@ -182,7 +182,7 @@ struct SetupTests {
             let path = try #require(started.path)
             try text.replacing("Bass", with: "Lead").write(toFile: path, atomically: false, encoding: .utf8)
             let live = try Setup(started.options).liveConfiguration(since: started)
-            #expect(live.warnings.map(\.code) == ["restart-needed"])
+            #expect(live.notices.map(\.code) == ["restart-needed"])
         }
         for (wrong, place) in [
             ("[{ port: A, name: x }, { port: B, name: X }]", "2:50"), ("[{ port: 'virtual:A', name: x }]", "2:38"),
@@ -302,7 +302,7 @@ struct SetupTests {
     func `settings that need a restart are reported, unless an option overrides them`() throws {
         func waiting(_ old: String, _ new: String, _ options: String...) throws -> [String] {
             try withSetup("version: 1\n" + old, options) { started in
-                try withSetup("version: 1\n" + new, options) { try $0.liveConfiguration(since: started).warnings }
+                try withSetup("version: 1\n" + new, options) { try $0.liveConfiguration(since: started).notices }
             }.filter { $0.code == "restart-needed" }.map(\.message)
         }
         let http = ["'http' has changed, which takes effect after a restart"]
@@ -321,7 +321,7 @@ struct SetupTests {
                 toFile: "\(folder)/x.yaml", atomically: false, encoding: .utf8)
             let setup = try Setup(started.options)
             let place = "\(folder)/x.yaml:3:1: unknown key 'clok'; did you mean 'clock'?"
-            let warning = try setup.liveConfiguration().warnings.first { $0.code == "profile-left-out" }
+            let warning = try setup.liveConfiguration().notices.first { $0.code == "profile-left-out" }
             #expect(warning?.message == "profile left out: \(place)")
             #expect(warning?.fix.contains("profiles check") == true)
             let mistakes = #expect(throws: Mistakes.self) { try setup.liveConfiguration(since: started) }

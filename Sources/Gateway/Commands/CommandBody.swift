@@ -113,7 +113,7 @@ package struct CommandValue {
 
     package func number(in range: ClosedRange<Double>) throws(BadCommand) -> Double {
         guard case .number(let value) = scalar, range.contains(value) else {
-            throw .badValue("\(key): \(decimal(range.lowerBound)) to \(decimal(range.upperBound))")
+            throw .badValue("\(key): \(text(range.lowerBound)) to \(text(range.upperBound))")
         }
         return value
     }
@@ -128,7 +128,7 @@ package struct CommandValue {
     /// One of two numbers.
     func number(among first: Double, _ second: Double) throws(BadCommand) -> Double {
         guard case .number(let value) = scalar, value == first || value == second else {
-            throw .badValue("\(key): \(decimal(first)) or \(decimal(second))")
+            throw .badValue("\(key): \(text(first)) or \(text(second))")
         }
         return value
     }
@@ -161,6 +161,5 @@ package struct CommandValue {
         }
     }
 
-    /// A number as JSON would write it.
-    private func decimal(_ number: Double) -> String { number == number.rounded() ? "\(Int(number))" : "\(number)" }
+    private func text(_ number: Double) -> String { shortest(number, atMost: 3) }
 }

@@ -8,7 +8,7 @@ package enum CommandError: Error, Hashable, Sendable, CustomStringConvertible {
     case notTransportLeader(String)
     /// A name matches nothing, or several things.
     case unclearName(UnclearName)
-    /// A value would leave its range; says which, and what is possible.
+    /// A value would leave its range, or an output has no such setting; says which, and what is possible.
     case outOfRange(String, possible: String)
     /// The device of the named output is not connected, so it cannot be realigned; nil if no device is connected.
     case notConnected(String?)

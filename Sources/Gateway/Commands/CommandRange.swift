@@ -1,4 +1,5 @@
 internal import BeatTime
+internal import Essentials
 internal import MIDIClock
 
 /// What a number in a command may be.
@@ -27,7 +28,7 @@ package struct CommandRange: Hashable, Sendable {
     /// The same with its unit, such as `-500 to 500 ms`.
     package var words: String { numbers + unit }
 
-    private func text(_ limit: Double) -> String { limit == limit.rounded() ? "\(Int(limit))" : "\(limit)" }
+    private func text(_ limit: Double) -> String { shortest(limit, atMost: 3) }
 
     package static let tempo = CommandRange(Tempo.allowed, " BPM")
     /// Added to a tempo.

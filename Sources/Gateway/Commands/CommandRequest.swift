@@ -14,9 +14,12 @@ package enum CommandPath: String, CaseIterable, Hashable, Sendable {
     case nudge
     case undo
     case realign
-    /// Settings of one output; PATCH, all others being POST.
+    /// Settings of one output.
     case output = "outputs/:id"
     case outputRealign = "outputs/:id/realign"
+
+    /// Whether the method is PATCH; that of all others is POST.
+    package var isPatch: Bool { self == .output }
 
     /// Whether an output is named in the path.
     package var namesOutput: Bool { self == .output || self == .outputRealign }
@@ -24,10 +27,10 @@ package enum CommandPath: String, CaseIterable, Hashable, Sendable {
 
 /// A command as clients send it by HTTP, and as the server reads it.
 package struct CommandRequest: Hashable, Sendable {
-    package var path: CommandPath
+    package let path: CommandPath
     /// The output in the path, if that has one.
-    package var output: String?
-    package var body: CommandBody
+    package let output: String?
+    package let body: CommandBody
 
     /// The path under `/api/v1/`, with the output's name in it.
     package var address: String { path.rawValue.replacing(":id", with: output?.percentEncoded ?? "") }
@@ -38,7 +41,7 @@ package struct CommandRequest: Hashable, Sendable {
 }
 
 extension Command {
-    /// How a client asks for this command; nil for those that only buttons, or the gateway itself, give.
+    /// How a client asks for this command; nil for those that only controls, OSC or the gateway itself give.
     package var request: CommandRequest? {
         switch self {
         case .enableLink(let isOn): CommandRequest(.link, ["enabled": .boolean(isOn)])
@@ -78,7 +81,8 @@ extension Command {
         case .tap:
             // By the sender's own clock, which no network delay disturbs.
             let time = try CommandBody(optional: ["milliseconds"], in: json).optional("milliseconds")
-            self = .tap(at: try time?.number(in: 0...1e15).inMilliseconds)
+            let microseconds = try time.map { time throws(BadCommand) in try time.number(in: 0...1e15) * 1_000 }
+            self = .tap(at: microseconds.map { HostTime(microseconds: Int64($0.rounded())) })
         case .follow: self = .follow(try CommandBody(["source"], in: json).required("source").followChoice())
         case .quantum:
             self = .setQuantum(Beats(try CommandBody(["beats"], in: json).required("beats").number(.quantum)))
@@ -138,7 +142,8 @@ extension OutputAdjustment {
             })
     }
 
-    /// A request for this change; nil for what no client asks for: one of all outputs but a nudge, or a shift.
+    /// A request for this change; nil for a shift, for a nudge or reset beside other settings, and for other settings of
+    /// all outputs.
     fileprivate func request(_ output: String?) -> CommandRequest? {
         let name: [String: CommandBody.Scalar] = output.map { ["output": .text($0)] } ?? [:]
         if self == OutputAdjustment(nudge: nudge), let nudge {
@@ -159,9 +164,4 @@ extension OutputAdjustment {
         ]
         return CommandRequest(.output, output: output, values.compactMapValues { $0 })
     }
-}
-
-extension Double {
-    /// The time with so many milliseconds, which must be less than 1e16.
-    fileprivate var inMilliseconds: HostTime { HostTime(microseconds: Int64(self * 1_000)) }
 }

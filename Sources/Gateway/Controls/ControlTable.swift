@@ -1,7 +1,6 @@
 internal import ALSASequencer
 internal import BeatTime
 internal import ConfigurationFiles
-internal import GatewayStatus
 internal import MIDIClock
 
 /// The buttons and pedals that give commands: subscribes to them, and reports presses.
@@ -120,18 +119,9 @@ struct ControlTable: Sendable {
     }
 
     /// What the user should know.
-    var warnings: [Status.Warning] {
-        away.sorted { $0.key < $1.key }.map { name, why in
-            .init(
-                code: "control-away",
-                message: "the control port \(name) is away\(why.map { ": \($0.reason)" } ?? "")",
-                fix: why?.fix ?? PortTrouble.fixOfAbsence)
-        }
-            + refusals.sorted { $0.key.rawValue < $1.key.rawValue }.map { verb, refusal in
-                .init(
-                    code: "control-refused", message: "a control's \(verb.rawValue) was refused: \(refusal.problem)",
-                    fix: refusal.advice ?? "try again")
-            }
+    var notices: [Notice] {
+        away.sorted { $0.key < $1.key }.map { .controlAway($0.key, $0.value) }
+            + refusals.sorted { $0.key.rawValue < $1.key.rawValue }.map { .controlRefused($0.key.rawValue, $0.value) }
     }
 }
 

@@ -120,7 +120,7 @@ extension GatewayEngine {
         configuration = new
         undoing.clear()
         log(.notice, "configuration and profiles reloaded")
-        for warning in new.warnings where !old.warnings.contains(warning) { effects.log.append(LogEntry(warning)) }
+        for notice in new.notices where !old.notices.contains(notice) { effects.log.append(LogEntry(notice)) }
         if new.quantum != old.quantum {
             keep { $0.quantum = nil }
             setQuantum(new.quantum, at: now)

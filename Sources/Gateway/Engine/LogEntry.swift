@@ -1,6 +1,5 @@
 internal import BeatTime
 internal import ConfigurationFiles
-internal import GatewayStatus
 internal import LinkNetwork
 internal import LinkSession
 internal import Logging
@@ -18,7 +17,10 @@ struct LogEntry: Sendable {
     }
 
     /// Something that the user should know.
-    init(_ warning: Status.Warning) { self.init(.warning, "\(warning.message)", ["fix": "\(warning.fix)"]) }
+    init(_ notice: Notice) {
+        let (message, fix) = notice.text
+        self.init(.warning, "\(message)", ["fix": "\(fix)"])
+    }
 }
 
 extension Logger {
@@ -38,7 +40,7 @@ extension LinkState {
             entries.append(.init(.notice, "a first peer joined"))
         }
         if old.peerCount > 0, peerCount == 0 { entries.append(.init(.notice, "no peers left, going on alone")) }
-        if let unreachable, unreachable != old.unreachable { entries.append(LogEntry(unreachable.warning)) }
+        if let unreachable, unreachable != old.unreachable { entries.append(LogEntry(.unreachablePeer(unreachable))) }
         return entries
     }
 
@@ -51,7 +53,7 @@ extension LinkState {
         for failure in failures where !old.failures.contains(failure) {
             entries.append(.init(.warning, "Link cannot use a network interface", ["error": "\(failure)"]))
         }
-        if let excess, old.leftOut.isEmpty { entries.append(LogEntry(excess)) }
+        if !leftOut.isEmpty, old.leftOut.isEmpty { entries.append(LogEntry(.leftOutAddresses(leftOut))) }
         if let crowdingAddress, old.crowdingAddress == nil {
             entries.append(
                 .init(.warning, "more Link peers are announced than can be real", ["address": "\(crowdingAddress)"]))

@@ -1,7 +1,6 @@
 internal import ALSASequencer
 internal import Arbiter
 internal import ConfigurationFiles
-internal import GatewayStatus
 internal import LoopGuard
 internal import MIDIClock
 
@@ -170,27 +169,17 @@ extension PortDescription {
 }
 
 extension ClockSources {
-    /// A warning that the clock to follow is absent; nil while it is there, or none was chosen.
-    func absence(_ clockIn: ClockEntrance?) -> Status.Warning? {
+    /// Tells that the clock to follow is absent; nil while it is there, or none was chosen.
+    func absence(_ clockIn: ClockEntrance?) -> Notice? {
         guard isAway else { return nil }
-        let why = trouble.map { ": \($0.reason)" } ?? ""
-        let name = choice == .auto ? clockIn?.device?.name ?? choice.text : choice.text
-        return .init(
-            code: "clock-away", message: "the clock to follow, \(name), is away\(why)",
-            fix: trouble?.fix ?? PortTrouble.fixOfAbsence)
+        return .clockAway(choice == .auto ? clockIn?.device?.name ?? choice.text : choice.text, trouble)
     }
 
-    /// Warnings about the clocks that can, or cannot, be heard.
-    func warnings(_ clockIn: ClockEntrance?) -> [Status.Warning] {
-        var warnings = absence(clockIn).map { [$0] } ?? []
+    /// What there is to tell about the clocks that can, or cannot, be heard.
+    func notices(_ clockIn: ClockEntrance?) -> [Notice] {
+        var notices = absence(clockIn).map { [$0] } ?? []
         let isStamped = clockIn.map { $0.hasKernelStamps && $0.device?.hasKernelStamps != false } ?? true
-        if !isStamped {
-            warnings.append(
-                .init(
-                    code: "clock-stamps",
-                    message: "incoming clocks are stamped late, when they are read, so following is less exact",
-                    fix: "close programs that use sequencer queues; a raw device needs Linux 5.14 or newer"))
-        }
-        return warnings
+        if !isStamped { notices.append(.lateStamps) }
+        return notices
     }
 }

@@ -1,7 +1,6 @@
 internal import ALSASequencer
 internal import Arbiter
 internal import ConfigurationFiles
-internal import GatewayStatus
 internal import LoopGuard
 internal import MIDIClock
 
@@ -93,49 +92,27 @@ struct InputTable: Sendable {
             })
     }
 
-    /// A warning that the clock to follow is absent; nil while it is there, or none was chosen.
-    var absence: Status.Warning? { sources.absence(clockIn) }
+    /// Tells that the clock to follow is absent; nil while it is there, or none was chosen.
+    var absence: Notice? { sources.absence(clockIn) }
 
-    /// Warnings about incoming clocks.
+    /// What there is to tell about incoming clocks.
     ///
     /// - Parameters:
     ///   - arbiter: knows who leads, and which sources are our own clock.
     ///   - outputs: by slot.
-    /// - Returns: one warning for each problem.
-    func warnings(_ arbiter: Arbiter, _ outputs: [Output]) -> [Status.Warning] {
-        var warnings = sources.warnings(clockIn)
+    func notices(_ arbiter: Arbiter, _ outputs: [Output]) -> [Notice] {
+        var notices = sources.notices(clockIn)
         if let leader = arbiter.leader {
-            warnings += sources.heard(by: leader, among: outputs).map { output in
-                .init(
-                    code: "leader-hears-us",
-                    message:
-                        "\(arbiter.leaderName ?? "the leader") leads and hears its own clock back on \(output.name)",
-                    fix: "disconnect it: 'aconnect -d \(output.source?.description ?? "Tactus:0") \(leader)'")
+            notices += sources.heard(by: leader, among: outputs).map { output in
+                .leaderHearsUs(
+                    leader: arbiter.leaderName ?? "the leader", address: "\(leader)", output: output.name,
+                    port: output.source?.description)
             }
         }
-        warnings += sources.unsafeLeaders(driven: driven).map { source in
-            .init(
-                code: "echoes",
-                message: "\(sources.names[source] ?? "a machine") passes on what it receives, and receives this "
-                    + "gateway's clock, so it is not followed",
-                fix: "to follow it, remove its output; or follow another machine")
-        }
-        warnings += arbiter.clocksHeardTwice.map { name in
-            .init(
-                code: "leader-twice", message: "\(name)'s clock arrives twice; each second tick is left out",
-                fix: "remove one of the two cables or connections through which it comes")
-        }
-        warnings += arbiter.loops.map { loop in
-            .init(
-                code: "loop", message: "\(loop.name) is not followed: \(loop.reason.explanation)",
-                fix: "disconnect it from Clock In, or stop it from passing on what it receives")
-        }
-        warnings += arbiter.likelyLoops.map { name in
-            .init(
-                code: "maybe-loop",
-                message: "\(name) may be this gateway's own clock coming back; Tactus is testing it",
-                fix: "if it is a loop, disconnect one of its cables; otherwise wait up to 32 beats")
-        }
-        return warnings
+        notices += sources.unsafeLeaders(driven: driven).map { .echoes(sources.names[$0] ?? "a machine") }
+        notices += arbiter.clocksHeardTwice.map(Notice.leaderTwice)
+        notices += arbiter.loops.map { .loop($0.name, reason: $0.reason.explanation) }
+        notices += arbiter.likelyLoops.map(Notice.likelyLoop)
+        return notices
     }
 }

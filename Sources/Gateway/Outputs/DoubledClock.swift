@@ -1,9 +1,8 @@
 internal import ALSASequencer
 internal import ConfigurationFiles
-internal import GatewayStatus
 
 /// A device that gets the clock twice, and so runs at double tempo.
-struct DoubledClock: Hashable, Sendable {
+package struct DoubledClock: Hashable, Sendable {
     var device: String
     /// The outputs it receives from; the first is the one to keep.
     var outputs: [String]
@@ -52,12 +51,5 @@ struct DoubledClock: Hashable, Sendable {
         device = last.port.fullName
         self.outputs = sorted.map { outputs[$0.slot].name }
         (sender, receiver) = (source, last.port.address)
-    }
-
-    var warning: Status.Warning {
-        .init(
-            code: "clock-twice",
-            message: "\(device) hears the clock twice, from \(outputs.joined(separator: " and ")), and runs too fast",
-            fix: "'aconnect -d \(sender) \(receiver)'")
     }
 }

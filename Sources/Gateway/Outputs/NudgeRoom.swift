@@ -1,3 +1,5 @@
+internal import Essentials
+
 /// How far several outputs can be nudged together before one of them leaves its range.
 struct NudgeRoom {
     /// Names of outputs, and their offsets in milliseconds.
@@ -18,7 +20,7 @@ struct NudgeRoom {
         let names = blocking.prefix(Self.mostNamed).map { "\($0.name) is at \(text($0.offset))" }
         let others = blocking.count > names.count ? " and \(blocking.count - names.count) more" : ""
         return .outOfRange(
-            "nothing was moved: an offset is \(text(limits.lowerBound)) to \(text(limits.upperBound)) ms, and "
+            "nothing was moved: an offset is \(CommandRange.offset.words), and "
                 + names.joined(separator: ", ") + others,
             possible: "a nudge can be \(text(limits.lowerBound - least)) to \(text(limits.upperBound - most)) ms now")
     }
@@ -26,8 +28,7 @@ struct NudgeRoom {
     private static let mostNamed = 8
 
     private func text(_ milliseconds: Double) -> String {
-        let value = wholeMicroseconds(milliseconds)
-        return value == value.rounded() ? "\(Int(value))" : "\(value)"
+        shortest(wholeMicroseconds(milliseconds), atMost: 3)
     }
 }
 

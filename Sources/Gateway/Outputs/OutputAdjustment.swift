@@ -61,7 +61,9 @@ package struct OutputAdjustment: Hashable, Sendable {
     }
 
     /// Whether it changes something that only a clock has.
-    var isOfClock: Bool { multiply ?? divide ?? markSeconds != nil || swing != nil || range != nil }
+    var isOfClock: Bool {
+        multiply != nil || divide != nil || swing != nil || range != nil || markSeconds != nil
+    }
 
     /// The resulting offset.
     ///

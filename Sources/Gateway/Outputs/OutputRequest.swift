@@ -35,6 +35,7 @@ package struct OutputRequest: Hashable, Sendable {
         self.name = name
         self.profile = profile
         self.overrides = overrides
-        isTimeCode = (try? (profile ?? Profile(id: "", name: "")).applying(overrides))?.timeCode != nil
+        let profile = profile ?? Profile(id: "", name: "")
+        isTimeCode = ((try? profile.applying(overrides)) ?? profile).timeCode != nil
     }
 }

@@ -2,7 +2,6 @@ internal import ALSASequencer
 internal import BeatTime
 internal import ClockDispatch
 internal import ConfigurationFiles
-internal import GatewayStatus
 internal import MIDIClock
 
 /// All outputs and their slots on the board.
@@ -69,41 +68,21 @@ struct OutputTable: Sendable {
         return portsToMake
     }
 
-    /// Warnings about the outputs, except for their connections.
-    var warnings: [Status.Warning] {
-        let full = Status.Warning(
-            code: "too-many-outputs",
-            message: "there are more devices than outputs; \(OutputBoard.capacity) outputs is the most",
-            fix: "connect the others to the port Clock")
-        let contradictions = all.filter { $0.presence == .here }.compactMap { output in
-            output.mistakes.map { mistakes in
-                Status.Warning(
-                    code: "overrides",
-                    message: "the configuration of \(output.name) contradicts its profile, which applies: \(mistakes)",
-                    fix: "correct the configuration, then 'tactus reload'", output: output.id)
-            }
+    /// What there is to tell about the outputs, except for their connections.
+    var notices: [Notice] {
+        let here = all.filter { $0.presence == .here }
+        let contradictions = here.compactMap { output in
+            output.mistakes.map { Notice.contradiction(output.subject, $0) }
         }
-        let profileWarnings = all.filter { $0.presence == .here }.flatMap { output in
-            (output.profile?.warnings ?? []).map { warning in
-                Status.Warning(
-                    code: "profile", message: "\(output.name): \(warning)",
-                    fix: "to avoid it, copy the profile to ~/.config/tactus/profiles and change it there",
-                    output: output.id)
-            }
+        let profiles = here.flatMap { output in
+            (output.profile?.warnings ?? []).map { Notice.profileOfOutput(output.subject, $0) }
         }
-        let shared = all.filter { $0.presence == .here && !$0.isClock }.compactMap { output in
-            output.connectedTo.flatMap { place in
-                all.first { $0.presence == .here && $0.isClock && $0.connectedTo == place }
-            }.map { clock in
-                Status.Warning(
-                    code: "time-code-beside-clock",
-                    message: "\(output.name) and \(clock.name) share a port; on a DIN cable each piece of time code "
-                        + "takes 0.6 ms, a whole time 3.2 ms, and delays the clock by that",
-                    fix: "give time code a port of its own, unless this one leads to no DIN cable", output: output.id)
-            }
+        let shared = here.filter { !$0.isClock }.compactMap { output in
+            output.connectedTo.flatMap { place in here.first { $0.isClock && $0.connectedTo == place } }
+                .map { Notice.timeCodeBesideClock(output.subject, clock: $0.name) }
         }
-        return contradictions + profileWarnings + shared + doubledClocks.map(\.warning)
-            + (withoutSlot == (0, 0) ? [] : [full])
+        return contradictions + profiles + shared + doubledClocks.map(Notice.doubledClock)
+            + (withoutSlot == (0, 0) ? [] : [.tooManyOutputs])
     }
 
     /// Mutes the output whose device leads, and unmutes the others.
@@ -134,7 +113,7 @@ struct OutputTable: Sendable {
         if let nudge = change.nudge, let refusal = room.refusal(of: nudge) { throw refusal }
         if name != nil, change.isOfClock, let output = slots.map({ all[$0] }).first(where: { !$0.isClock }) {
             throw .outOfRange(
-                "\(output.name) sends time code, which has nothing of that",
+                "\(output.name) sends time code, so it has no multiply, divide, swing, tempo range or marks",
                 possible: "its offset and whether it sends can be changed")
         }
         for slot in slots {

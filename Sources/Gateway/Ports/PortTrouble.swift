@@ -4,7 +4,7 @@ internal import Glibc
 internal import RealTime
 
 /// Why a port, device or line cannot be used, and what helps.
-struct PortTrouble: Hashable, Sendable {
+package struct PortTrouble: Hashable, Sendable {
     /// A clause for the message.
     let reason: String
     /// What the user can do.

@@ -1,4 +1,3 @@
-internal import GatewayStatus
 internal import Glibc
 package import Logging
 package import RealTime
@@ -38,7 +37,7 @@ package final class StateKeeper: Sendable {
     }
 
     /// Warnings for the user.
-    var warnings: [Status.Warning] { writer.warnings }
+    var notices: [Notice] { writer.notices }
 
     /// Saves the newest state: at once if a device begins to play, else within a second, or within a minute if the user
     /// did not set anything.
@@ -99,24 +98,12 @@ private final class StateWriter: Sendable {
         contents.withLock { $0.unreadable = "\(folder.file): \(error.reason); \(outcome)" }
     }
 
-    var warnings: [Status.Warning] {
+    var notices: [Notice] {
         let (trouble, unreadable) = contents.withLock { contents in
             let isHanging = contents.schedule.isHanging(at: .now())
             return (contents.trouble ?? (isHanging ? Self.hanging : nil), contents.unreadable)
         }
-        let warnings: [Status.Warning?] = [
-            trouble.map {
-                .init(
-                    code: "state-not-kept", message: "switches and tempo cannot be saved for the next run: \($0)",
-                    fix: "check that the disk can be written and is not full, or choose a folder with --state")
-            },
-            unreadable.map {
-                .init(
-                    code: "state-unreadable", message: "the state of the last run cannot be read: \($0)",
-                    fix: "set switches and tempo as you want them; they are saved from now on")
-            },
-        ]
-        return warnings.compactMap(\.self)
+        return [trouble.map(Notice.stateNotKept), unreadable.map(Notice.stateUnreadable)].compactMap(\.self)
     }
 
     private static let hanging = "the disk does not answer"

@@ -8,9 +8,9 @@ internal import Glibc
 internal import LinkNetwork
 internal import LinkSession
 internal import MIDIClock
-internal import TimeCode
 internal import RealTime
 internal import Synchronization
+internal import TimeCode
 
 /// The engine's part of the status; values that change with time are computed on request.
 struct StatusPicture: Sendable {
@@ -20,8 +20,8 @@ struct StatusPicture: Sendable {
     /// Whose clock the user wants followed.
     let follow: FollowChoice
     let list: PortList
-    /// Warnings about incoming clocks.
-    let inputWarnings: [Status.Warning]
+    /// What there is to tell about incoming clocks.
+    let inputNotices: [Notice]
     private let table: OutputTable
     private let controls: ControlTable
     /// The session's tempo if it is outside the fence.
@@ -39,7 +39,7 @@ struct StatusPicture: Sendable {
         leadership = engine.arbiter.leadership
         follow = engine.inputs.sources.choice
         list = engine.patchbay.list
-        inputWarnings = engine.inputs.warnings(engine.arbiter, engine.outputs.all)
+        inputNotices = engine.inputs.notices(engine.arbiter, engine.outputs.all)
         table = engine.outputs
         controls = engine.controls
         (tempoOutside, fold) = (engine.arbiter.tempoOutside, engine.arbiter.folding)
@@ -82,10 +82,19 @@ struct StatusPicture: Sendable {
                 scheduling: machine.realTime.scheduling.name, priority: Int(machine.realTime.scheduling.priority),
                 memoryLocked: machine.isProcessLocked || counters.isMemoryLocked, dispatch: counters.mode.name,
                 wakeUpLatencyMicroseconds: Status.Lateness(counters.wakeUps)),
-            warnings: machine.warnings + warnings + configuration.warnings + table.warnings + inputWarnings
-                + controls.warnings + dispatchWarning(counters, machine)
-                + slots.compactMap { syncWarning(slot: $0, counters) }
-                + slots.compactMap { droppedWarning(slot: $0, counters) }, undo: undo, taps: taps(at: now))
+            warnings: notices(counters: counters, on: machine).map(Status.Warning.init), undo: undo,
+            taps: taps(at: now))
+    }
+
+    /// What the user should know now.
+    ///
+    /// - Parameters:
+    ///   - counters: the output thread's.
+    ///   - machine: what the machine allows.
+    func notices(counters: OutputThread, on machine: Machine) -> [Notice] {
+        machine.notices + linkNotices + deviceNotices + configuration.notices + table.notices + inputNotices
+            + controls.notices + dispatchNotice(counters, machine) + slots.compactMap { syncNotice(slot: $0, counters) }
+            + slots.compactMap { droppedNotice(slot: $0, counters) }
     }
 
     /// How many taps agree; nil once the next one would begin anew.
@@ -97,26 +106,9 @@ struct StatusPicture: Sendable {
     /// Slots of the outputs that are wanted.
     private var slots: [Int] { outputs.indices.filter { outputs[$0].presence == .here } }
 
-    /// A tempo as people read it.
-    private static func rounded(_ tempo: Double) -> String {
-        let text = "\((tempo * 100).rounded() / 100)"
-        return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
-    }
-
-    private func dispatchWarning(_ thread: OutputThread, _ machine: Machine) -> [Status.Warning] {
+    private func dispatchNotice(_ thread: OutputThread, _ machine: Machine) -> [Notice] {
         guard thread.lacksQueue(scheduling: machine.realTime.scheduling) else { return [] }
-        let message = "ticks leave by direct dispatch and may be late under load: "
-        guard let failure = thread.queueFailure else {
-            let fix =
-                machine.sequencerTrouble.map { "\($0.openingFix), then restart Tactus" }
-                ?? "only sequencer ports have a queue; leave --dispatch out for raw outputs"
-            return [.init(code: "dispatch", message: message + "there is no sequencer and so no queue", fix: fix)]
-        }
-        return [
-            .init(
-                code: "dispatch", message: message + "the sequencer's queue cannot be used; \(failure)",
-                fix: "'tactus doctor' tells what helps")
-        ]
+        return [thread.queueFailure.map(Notice.unusableQueue) ?? .noQueueWithoutSequencer(machine.sequencerTrouble)]
     }
 
     private var linkStatus: Status.Link {
@@ -159,141 +151,63 @@ struct StatusPicture: Sendable {
         }
     }
 
-    /// A warning if the present device of an output has not accepted what it was sent.
-    private func syncWarning(slot: Int, _ counters: OutputThread) -> Status.Warning? {
+    /// Tells that the present device of an output has not accepted what it was sent.
+    private func syncNotice(slot: Int, _ counters: OutputThread) -> Notice? {
         let output = outputs[slot]
-        let syncState = counters.withCounters(of: slot) {
-            TickPlanner.SyncState(rawValue: $0.syncState.load(ordering: .relaxed)) ?? .inSync
-        }
         guard output.connectedTo != nil, output.sink.hasReceiver else { return nil }
         let isPlaying = leadership.transport.isPlaying
-        switch syncState {
-        case .inSync: return nil
-        case .outOfSync:
-            return .init(
-                code: "out-of-step",
-                message: "\(output.name) has not received all messages, so it may "
-                    + (isPlaying ? "play at the wrong place, or stand still" : "still be playing"),
-                fix: "check that the device or program behind it accepts MIDI; Tactus then stops it"
-                    + (isPlaying ? ", and it rejoins at the next bar" : ""),
-                output: output.id)
-        case .someOutOfSync:
-            return .init(
-                code: "out-of-step",
-                message: "a device or program connected to \(output.name) has not received all messages, so it may "
-                    + (isPlaying ? "play at the wrong place, or stand still" : "still be playing"),
-                fix: isPlaying
-                    ? "check that it accepts MIDI, then 'tactus realign \(output.id)' realigns all of them"
-                    : "check that it accepts MIDI; Tactus then sends Stop to all of them",
-                output: output.id)
+        return
+            switch counters.withCounters(
+                of: slot,
+                {
+                    TickPlanner.SyncState(rawValue: $0.syncState.load(ordering: .relaxed)) ?? .inSync
+                })
+        {
+        case .inSync: nil
+        case .outOfSync: .outOfSync(output.subject, isPlaying: isPlaying)
+        case .someOutOfSync: .someOutOfSync(output.subject, isPlaying: isPlaying)
         }
     }
 
-    private func droppedWarning(slot: Int, _ counters: OutputThread) -> Status.Warning? {
+    private func droppedNotice(slot: Int, _ counters: OutputThread) -> Notice? {
         let dropped = counters.withCounters(of: slot) { $0.dropped.load(ordering: .relaxed) }
-        guard dropped > 0 else { return nil }
-        return .init(
-            code: "dropped", message: "\(dropped) messages to output \(outputs[slot].name) were lost",
-            fix: "check that the device or program behind it accepts MIDI, and that a serial line has the right speed",
-            output: outputs[slot].id)
+        return dropped > 0 ? .dropped(outputs[slot].subject, dropped) : nil
     }
 
     /// Error of the session's clock that can be heard, in microseconds.
     private static let audibleError = 5_000.0
 
-    private var warnings: [Status.Warning] {
-        var warnings: [Status.Warning] = []
-        for failure in link.failures {
-            warnings.append(
-                .init(
-                    code: "link-interface", message: "Link cannot use a network interface: \(failure)",
-                    fix:
-                        "Tactus tries again every few seconds; 'tactus doctor' says what keeps it, and --interface chooses the "
-                        + "networks to use"))
-        }
-        if let excess = link.excess { warnings.append(excess) }
-        if let unreachable = link.unreachable { warnings.append(unreachable.warning) }
+    private var linkNotices: [Notice] {
+        var notices = link.failures.map { Notice.unusableInterface("\($0)") }
+        if !link.leftOut.isEmpty { notices.append(.leftOutAddresses(link.leftOut)) }
+        if let unreachable = link.unreachable { notices.append(.unreachablePeer(unreachable)) }
         if let fence = configuration.fence, let tempoOutside {
-            let outputs =
-                fence.outside == .fold
-                ? "outputs halve or double it"
-                : "outputs hold \(Self.rounded(60e6 / Double(leadership.line.microsecondsPerBeat))) BPM"
-            let bounds =
-                "\(Self.rounded(Double(fence.lowest) / 1_000)) to \(Self.rounded(Double(fence.highest) / 1_000))"
-            warnings.append(
-                .init(
-                    code: "tempo-fence",
-                    message:
-                        "the session plays at \(Self.rounded(tempoOutside.beatsPerMinute)) BPM, which is not within "
-                        + "\(bounds); \(outputs)",
-                    fix: "bring the session's tempo back inside, or widen --session-tempo"))
+            let held = 60e6 / Double(leadership.line.microsecondsPerBeat)
+            notices.append(.tempoOutside(tempoOutside.beatsPerMinute, fence, outputsHold: held))
         }
-        if let address = link.crowdingAddress {
-            warnings.append(
-                .init(
-                    code: "link-strangers",
-                    message:
-                        "more Link peers are announced than can be real, most of them from \(address); Tactus forgets "
-                        + "some of them to make room for real ones",
-                    fix: "find the program or machine that does it and stop it, or leave its network out by --interface"
-                ))
-        }
-        if let address = link.extremeNumbersAddress {
-            warnings.append(
-                .init(
-                    code: "link-numbers",
-                    message:
-                        "a Link peer at \(address) announces beats or times that no program comes to by itself; tempo, "
-                        + "beat, play or stop of the session may not change any more",
-                    fix:
-                        "end all Link programs of the session at once, and find the program or machine that does it, or "
-                        + "leave its network out by --interface"))
-        }
+        if let address = link.crowdingAddress { notices.append(.crowd(address)) }
+        if let address = link.extremeNumbersAddress { notices.append(.extremeNumbers(address)) }
         if let error = link.measurementErrorMicroseconds, error > Self.audibleError {
-            warnings.append(
-                .init(
-                    code: "link-clock",
-                    message:
-                        "messages to Link peers take so long that the beat is known to \(Self.rounded(error / 1_000)) ms "
-                        + "only",
-                    fix: "connect by cable, or go nearer to the access point"))
+            notices.append(.vagueClock(error))
         }
-        for output in slots.map({ outputs[$0] }) where output.connectedTo == nil {
-            if let trouble = output.trouble {
-                warnings.append(
-                    .init(
-                        code: "output-away", message: "output \(output.name) is away: \(trouble.reason)",
-                        fix: trouble.fix, output: output.id))
-            } else if output.hasLostDevice, output.isEnabled {
-                warnings.append(output.lossWarning(isPlaying: leadership.transport.isPlaying))
-            }
+        return notices
+    }
+
+    /// What there is to tell about devices that are absent or stuck.
+    private var deviceNotices: [Notice] {
+        let here = slots.map { outputs[$0] }
+        let absent = here.filter { $0.connectedTo == nil }.compactMap { output -> Notice? in
+            if let trouble = output.trouble { return .outputAway(output.subject, trouble) }
+            guard output.hasLostDevice, output.isEnabled else { return nil }
+            return output.loss(isPlaying: leadership.transport.isPlaying)
         }
-        for output in slots.map({ outputs[$0] }) where output.isStuck {
-            warnings.append(
-                .init(
-                    code: "device-stuck",
-                    message: "the device at output \(output.name) is connected but no longer accepts messages",
-                    fix: "switch it off and on, or plug it in again; it then rejoins the song by itself",
-                    output: output.id))
-        }
-        return warnings
+        return absent + here.filter(\.isStuck).map { .deviceStuck($0.subject) }
     }
 }
 
 extension StatusPicture.Machine {
-    fileprivate var warnings: [Status.Warning] {
-        var warnings: [Status.Warning] = []
-        if let sequencerTrouble {
-            warnings.append(
-                .init(
-                    code: "no-sequencer",
-                    message: (sequencerTrouble.isForbidden
-                        ? "this user may not use the ALSA sequencer" : "there is no ALSA sequencer")
-                        + ", so only raw outputs work (\(sequencerTrouble))",
-                    fix: "\(sequencerTrouble.openingFix), then restart Tactus"))
-        }
-        if let warning = realTime.warning { warnings.append(warning) }
-        return warnings
+    fileprivate var notices: [Notice] {
+        [sequencerTrouble.map(Notice.noSequencer), realTime.notice].compactMap(\.self)
     }
 }
 
@@ -315,16 +229,12 @@ extension Output {
     /// Our own port, for an output that waits for subscribers.
     fileprivate var ownPort: String? { takesSubscribers ? source?.description : nil }
 
-    /// A warning that its device was removed, and what happens when it returns.
-    func lossWarning(isPlaying: Bool) -> Status.Warning {
-        let promise =
+    /// Tells that its device was removed, and what happens when it returns.
+    func loss(isPlaying: Bool) -> Notice {
+        let back: Notice.Return =
             isPlaying && settings.takesTransport
-            ? "It rejoins at the next bar when it is back."
-            : isPlaying || settings.isClockAlwaysOn
-                ? "It hears the clock again when it is back." : "It plays with the next song when it is back."
-        return .init(
-            code: "output-away", message: "\(name) \(isMachine ? "was unplugged" : "has gone"). \(promise)",
-            fix: isMachine ? "plug it in again, and switch it on" : "start it again", output: id)
+            ? .atNextBar : isPlaying || settings.isClockAlwaysOn ? .withNextTick : .withNextSong
+        return .deviceLost(subject, isMachine: isMachine, back)
     }
 }
 

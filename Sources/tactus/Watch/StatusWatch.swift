@@ -10,7 +10,7 @@ struct StatusWatch {
 
     /// What the tasks report.
     private enum News: Sendable {
-        /// The gateway has sent its status, on its own or as the answer to a command with this path.
+        /// The gateway has sent its status, on its own or as the answer to this command.
         case answered(Status, at: ContinuousClock.Instant, toCommand: Command?)
         /// It does not answer, or refused a command.
         case failed(String, toCommand: Bool)

@@ -6,7 +6,6 @@ import MIDIClock
 /// The meaning of a key in `tactus status --watch`.
 enum WatchKey: Hashable {
     case quit
-    /// A command for the gateway: its path under `/api/v1/`, and its JSON.
     case command(Command)
 
     /// Reads the bytes of one read; keys that send escape sequences, such as arrows, mean nothing.

@@ -141,8 +141,8 @@ struct FieldPlay {
         let arbiter = gateway.engine.arbiter
         let follower = arbiter.leadership.follower
         let warnings =
-            gateway.engine.inputs.warnings(arbiter, gateway.engine.outputs.all)
-            + gateway.engine.controls.warnings
+            gateway.engine.inputs.notices(arbiter, gateway.engine.outputs.all)
+            + gateway.engine.controls.notices
         return Sample(
             time: time, mode: arbiter.mode, isPlaying: arbiter.transport.isPlaying,
             tempo: arbiter.timeline.tempo.beatsPerMinute,

@@ -418,10 +418,10 @@ struct GatewaySceneTests {
             scene.run(for: 10)
             scene.command(.follow(.port("TR-8S")))
             scene.run(for: 100)
-            #expect(scene.status.inputWarnings.map(\.code) == ["clock-away"])
+            #expect(scene.status.inputNotices.map(\.code) == ["clock-away"])
             scene.sequencer.takenSenders = []
             if isAskedAgain { scene.command(.follow(.port("TR-8S"))) } else { scene.run(for: 3_100) }
-            #expect(scene.status.inputWarnings.isEmpty)
+            #expect(scene.status.inputNotices.isEmpty)
             #expect(scene.sequencer.subscriptions.map(\.sender.client) == [24])
             #expect(scene.broken.isEmpty)
         }

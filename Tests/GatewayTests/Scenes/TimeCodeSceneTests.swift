@@ -104,7 +104,7 @@ struct TimeCodeSceneTests {
         let moved = world.command(.adjust(output: "Desk time code", OutputAdjustment(offset: -20)), at: ours)
         try world.run(until: 9)
         #expect(world.nodes[ours].refusal(moved) == nil)
-        #expect(world.nodes[ours].status.outputs.map(\.offset) == [-20])
+        #expect(world.nodes[ours].output("Desk time code")?.offset == -20)
     }
 
     @Test
