@@ -77,7 +77,7 @@ let package = Package(
         part("TimeCode", uses: ["BeatTime"]),
         part("GatewayStatus"),
         part("LoopGuard", uses: ["BeatTime", "MIDIClock"]),
-        part("Arbiter", uses: ["BeatTime", "LinkSession", "MIDIClock", "LoopGuard", "GatewayStatus"]),
+        part("Arbiter", uses: ["BeatTime", "LinkSession", "MIDIClock", "LoopGuard"]),
         part(
             "ConfigurationFiles",
             uses: ["BeatTime", "RealTime", "Essentials", "MIDIClock", "TimeCode", "CYAML", "CLinux"],
@@ -225,7 +225,7 @@ let package = Package(
         tests(of: "HostileInput", uses: ["BeatTime", "LinkSession", "Simulation"], exclude: ["Corpus"]),
         tests(of: "LoopGuard", uses: ["BeatTime", "MIDIClock", "Simulation"]),
         tests(
-            of: "Arbiter", uses: ["BeatTime", "GatewayStatus", "LinkSession", "MIDIClock", "Simulation"]),
+            of: "Arbiter", uses: ["BeatTime", "LinkSession", "MIDIClock", "Simulation"]),
         tests(of: "OpenSoundControl", uses: ["Simulation"]),
         tests(of: "RealTimeKit", uses: ["DBus"]),
         tests(

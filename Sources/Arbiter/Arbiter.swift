@@ -1,5 +1,4 @@
 package import BeatTime
-package import GatewayStatus
 internal import LinkSession
 internal import LoopGuard
 package import MIDIClock

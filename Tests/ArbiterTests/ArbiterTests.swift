@@ -1,5 +1,4 @@
 import BeatTime
-import GatewayStatus
 import LinkSession
 import MIDIClock
 import Testing

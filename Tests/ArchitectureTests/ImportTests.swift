@@ -15,7 +15,7 @@ struct ImportTests {
             "ClockMeter": ["BeatTime", "MIDIClock", "Histogram"],
             "GatewayStatus": [],
             "LoopGuard": ["BeatTime", "MIDIClock"],
-            "Arbiter": ["BeatTime", "LinkSession", "MIDIClock", "LoopGuard", "GatewayStatus"],
+            "Arbiter": ["BeatTime", "LinkSession", "MIDIClock", "LoopGuard"],
             "ConfigurationFiles": [
                 "BeatTime", "RealTime", "Essentials", "MIDIClock", "TimeCode", "CYAML", "CLinux", "Glibc",
             ],

@@ -2,7 +2,6 @@ internal import ALSASequencer
 internal import Arbiter
 internal import BeatTime
 internal import ClockDispatch
-internal import GatewayStatus
 internal import LinkNetwork
 internal import Logging
 internal import MIDIClock
@@ -55,7 +54,7 @@ extension GatewayEngine {
         logFence(wasOutside: wasOutside, at: now)
         // A switch of Link is logged when the peer reports it.
         if mode != arbiter.mode, [mode, arbiter.mode].contains(.follow) {
-            logFromNetwork(LogEntry(.notice, "leader changed", ["reason": "\(arbiter.reason)"]), at: now)
+            logFromNetwork(LogEntry(.notice, "leader changed", ["reason": "\(arbiter.follower.reason)"]), at: now)
         }
     }
 

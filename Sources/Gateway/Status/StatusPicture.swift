@@ -70,13 +70,14 @@ struct StatusPicture: Sendable {
         let ahead = Double(transport.startTick) - leadership.line.position(at: now)
         let isPending = transport.isPlaying && ahead > 0
         return Status(
-            version: Status.version, pid: Int(getpid()), mode: leadership.mode, reason: leadership.reason,
+            version: Status.version, pid: Int(getpid()), mode: Mode(leadership.mode),
+            reason: leadership.follower.reason,
             tempo: timeline.tempo.beatsPerMinute, beat: timeline.shownBeats(at: now, quantum: quantum).value,
             phase: timeline.phase(at: now, quantum: quantum).value, quantum: quantum.value,
             playing: transport.isPlaying,
             transport: isPending ? .pending : transport.isPlaying ? .playing : .stopped,
             startsInBeats: isPending ? ahead / Double(TickLine.ticksPerBeat) : nil, link: linkStatus,
-            follower: followerStatus,
+            follower: Status.Follower(leadership.follower, choice: follow),
             outputs: slots.map { outputStatus(slot: $0, counters, at: now) },
             realtime: .init(
                 scheduling: machine.realTime.scheduling.name, priority: Int(machine.realTime.scheduling.priority),
@@ -117,12 +118,6 @@ struct StatusPicture: Sendable {
             sessionId: link.isNetworking ? "\(link.sessionID)" : nil, startStopSync: link.isStartStopSyncEnabled,
             interfaces: link.interfaces, measurementErrorMicroseconds: link.measurementErrorMicroseconds,
             lastChange: link.changes.last.map(Status.Change.init))
-    }
-
-    private var followerStatus: Status.Follower {
-        var follower = leadership.follower
-        follower.choice = follow.text
-        return follower
     }
 
     private func outputStatus(slot: Int, _ counters: OutputThread, at now: HostTime) -> Status.Output {

@@ -144,11 +144,11 @@ struct FieldPlay {
             gateway.engine.inputs.notices(arbiter, gateway.engine.outputs.all)
             + gateway.engine.controls.notices
         return Sample(
-            time: time, mode: arbiter.mode, isPlaying: arbiter.transport.isPlaying,
+            time: time, mode: Mode(arbiter.mode), isPlaying: arbiter.transport.isPlaying,
             tempo: arbiter.timeline.tempo.beatsPerMinute,
-            lockedTempo: follower.state == .locked ? follower.tempo : nil,
+            lockedTempo: follower.state == .locked ? follower.estimate?.beatsPerMinute : nil,
             sessionTempos: world.nodes.map { $0.link.sessionState.tempo.beatsPerMinute },
-            notes: [arbiter.reason, follower.seen ?? ""] + warnings.flatMap { [$0.message, $0.fix] },
+            notes: [follower.reason, follower.seen?.text ?? ""] + warnings.flatMap { [$0.message, $0.fix] },
             taps: gateway.engine.tapped?.reading)
     }
 }

@@ -72,7 +72,7 @@ struct CoarseLeaderSceneTests {
         #expect(abs(world.tempo(of: ours) - 120) < 0.1)
         #expect(world.machine(of: ours).moves == [.start])
         try world.expectOnLeader(ours, within: 1_000)
-        #expect(world.nodes[ours].engine.arbiter.followerStatus.seen == "its clock arrives twice")
+        #expect(world.nodes[ours].engine.arbiter.follower.seen == .arrivesTwice)
         #expect(world.nodes[ours].engine.arbiter.clocksHeardTwice == ["Leader 1"])
     }
 
@@ -90,7 +90,7 @@ struct CoarseLeaderSceneTests {
         try world.run(until: 9)
         let arbiter = world.nodes[ours].engine.arbiter
         #expect(arbiter.mode == .internal)
-        #expect(arbiter.followerStatus.state == .settling)
-        #expect(arbiter.followerStatus.seen?.contains("its ticks come in bursts, every 88") == true)
+        #expect(arbiter.follower.state == .settling)
+        #expect(arbiter.follower.seen?.text?.contains("its ticks come in bursts, every 88") == true)
     }
 }

@@ -116,7 +116,7 @@ struct FollowSceneTests {
         world.setLink(true, at: ours)
         try world.run(until: 14)
         try world.expectAligned([peer, ours])
-        let refused = world.nodes[ours].engine.arbiter.followerStatus.refusedTicks
+        let refused = world.nodes[ours].engine.arbiter.follower.ignored.ticks
         #expect(refused > 200)
         #expect(abs(world.nodes[peer].link.sessionState.tempo.beatsPerMinute - 130) < 0.001)
         world.setLink(false, at: ours)
@@ -137,7 +137,7 @@ struct FollowSceneTests {
         }
         try world.run(until: 7)
         #expect(world.nodes[ours].engine.arbiter.mode == .internal)
-        #expect(world.nodes[ours].engine.arbiter.followerStatus.state == .lost)
+        #expect(world.nodes[ours].engine.arbiter.follower.state == .lost)
         #expect(abs(world.tempo(of: ours) - 123.4) < 0.1)
         let breaks = world.nodes[ours].breaks
         world.playLeader(at: ours, tempo: 123.4, jitter: .gaussian(100), seconds: 9.0071...20, seed: seed)
@@ -156,9 +156,9 @@ struct FollowSceneTests {
         world.playLeader(from: second, at: ours, tempo: 140, jitter: .none, seconds: 1.2...20, seed: 2)
         try world.run(until: 9)
         #expect(abs(world.tempo(of: ours) - 120) < 0.05)
-        let refused = world.nodes[ours].engine.arbiter.followerStatus.refused
-        #expect(refused.map(\.port) == ["21:0"])
-        #expect(refused.map(\.reason) == ["another clock leads"])
+        let refused = world.nodes[ours].engine.arbiter.follower.ignoredClocks
+        #expect(refused.map(\.source.description) == ["21:0"])
+        #expect(refused.map(\.reason.rawValue) == ["another clock leads"])
         try world.run(until: 12)
         #expect(abs(world.tempo(of: ours) - 140) < 0.05, "the first has fallen silent")
         world.command(.follow(.port("20:0")), at: ours)
@@ -166,7 +166,7 @@ struct FollowSceneTests {
         #expect(world.nodes[ours].engine.arbiter.mode == .internal)
         #expect(abs(world.tempo(of: ours) - 140) < 0.05, "its tempo is held")
         world.command(.follow(.off), at: ours)
-        #expect(world.nodes[ours].engine.arbiter.followerStatus.state == .off)
+        #expect(world.nodes[ours].engine.arbiter.follower.state == .off)
     }
 
     @Test(arguments: [
@@ -206,11 +206,11 @@ struct FollowSceneTests {
         #expect(world.line(of: peer).microsecondsPerBeat == line.microsecondsPerBeat)
         #expect(abs(world.line(of: peer).timeOrigin.microseconds(to: line.timeOrigin)) < 200)
         #expect(world.machine(of: peer).moves.isEmpty && world.machine(of: ours).moves.isEmpty)
-        let status = world.nodes[ours].engine.arbiter.followerStatus
-        #expect(status.state == .disabled && status.tempo == nil)
-        #expect(status.refusedTicks == 3_996)
-        #expect(status.refusedTransport == 160)
-        #expect(status.refused.map(\.reason) == ["Link is enabled"])
+        let status = world.nodes[ours].engine.arbiter.follower
+        #expect(status.state == .disabled && status.estimate == nil)
+        #expect(status.ignored.ticks == 3_996)
+        #expect(status.ignored.transport == 160)
+        #expect(status.ignoredClocks.map(\.reason.rawValue) == ["Link is enabled"])
     }
 
     @Test(arguments: [12.0, 16, 18])
@@ -296,7 +296,7 @@ struct FollowSceneTests {
         try world.run(until: 13)
         for node in [peer, ours] { #expect(world.machine(of: node).moves == [.start, .stop]) }
         #expect([peer, ours].allSatisfy { world.tempo(of: $0) == tempo })
-        #expect(world.nodes[ours].engine.arbiter.followerStatus.refusedTicks > 300)
+        #expect(world.nodes[ours].engine.arbiter.follower.ignored.ticks > 300)
     }
 
     /// `SIM_SEED=1...10000` runs ten thousand seeds instead of forty.
