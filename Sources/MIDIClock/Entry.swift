@@ -2,7 +2,7 @@ internal import BeatTime
 
 /// How, and at which pulse, a device enters a song.
 ///
-/// The profile decides the messages at the start of the song and later in it: see ``Cue``. With Song Position Pointer a
+/// The profile decides the messages at the start of the song and later in it: see ``StartMessages``. With Song Position Pointer a
 /// device can enter at any sixteenth, with Start or Continue alone only at a bar. If an
 /// entry's next message can no longer be sent in time, the device enters at the next place.
 struct Entry: Hashable, BitwiseCopyable {
@@ -12,7 +12,7 @@ struct Entry: Hashable, BitwiseCopyable {
     let ticksPerBar: Int64
     /// The pulse with which the device starts, counted from the song's beat 0.
     let pulse: Int64
-    let cue: Cue
+    let messages: StartMessages
     /// The messages still to be sent.
     var stage: Stage
 
@@ -42,11 +42,11 @@ struct Entry: Hashable, BitwiseCopyable {
         var isSixteenth: Bool { self == .topOrSixteenth || self == .sixteenthAnew }
     }
 
-    private init(_ cue: Cue, at pulse: Int64, _ plan: OutputPlan, isStopping: Bool = false) {
+    private init(_ messages: StartMessages, at pulse: Int64, _ plan: OutputPlan, isStopping: Bool = false) {
         (startTick, ticksPerBar) = (plan.transport.startTick, plan.transport.ticksPerBar)
         self.pulse = pulse
-        self.cue = cue
-        stage = isStopping && plan.settings.sendsStop ? .stop : cue.isLocating ? .locate : .move
+        self.messages = messages
+        stage = isStopping && plan.settings.sendsStop ? .stop : messages.isLocating ? .locate : .move
     }
 
     /// The first possible entry.
@@ -63,14 +63,14 @@ struct Entry: Hashable, BitwiseCopyable {
         _ place: Place, from earliest: Int64, _ plan: OutputPlan, _ train: PulseTrain, on map: TempoMap,
         at now: HostTime
     ) -> Entry {
-        let top = Entry(plan.settings.topCue, at: 0, plan)
+        let top = Entry(plan.settings.topMessages, at: 0, plan)
         if !place.isAnew, earliest <= 0, top.isInTime(plan, train, on: map, at: now) { return top }
-        let cue = plan.settings.laterCue
-        let steps = Steps(cue, place)
+        let messages = plan.settings.laterMessages
+        let steps = Steps(messages, place)
         var number = steps.firstCandidate(for: max(earliest, 1), plan.transport, train.grid)
         while true {
             let pulse = steps.pulse(number, plan.transport, train.grid)
-            let entry = Entry(cue, at: pulse, plan, isStopping: place.isAnew)
+            let entry = Entry(messages, at: pulse, plan, isStopping: place.isAnew)
             if pulse >= max(earliest, 1), entry.isInTime(plan, train, on: map, at: now) { return entry }
             number += 1
         }
@@ -88,11 +88,11 @@ struct Entry: Hashable, BitwiseCopyable {
         /// divided, that may be after it.
         case bars(isLocating: Bool)
 
-        init(_ cue: Cue, _ place: Place) {
-            switch cue {
+        init(_ messages: StartMessages, _ place: Place) {
+            switch messages {
             case .silence: self = .pulses
             case .locate where place.isSixteenth: self = .sixteenths
-            default: self = .bars(isLocating: cue == .locate)
+            default: self = .bars(isLocating: messages == .locate)
             }
         }
 
@@ -121,13 +121,13 @@ struct Entry: Hashable, BitwiseCopyable {
     func suits(_ plan: OutputPlan) -> Bool {
         let (transport, settings) = (plan.transport, plan.settings)
         guard startTick == transport.startTick, pulse == 0 || ticksPerBar == transport.ticksPerBar else { return false }
-        return cue == (pulse == 0 ? settings.topCue : settings.laterCue) && (stage != .stop || settings.sendsStop)
+        return messages == (pulse == 0 ? settings.topMessages : settings.laterMessages) && (stage != .stop || settings.sendsStop)
     }
 
     /// Whether this entry's next message can still be sent, even if later than it was due.
     func isInTime(_ plan: OutputPlan, _ train: PulseTrain, on map: TempoMap, at now: HostTime) -> Bool {
         let left = now.microseconds(to: train.due(pulse, on: map))
-        switch (cue, stage) {
+        switch (messages, stage) {
         case (.silence, _): return left >= 0
         case (_, .move): return left >= Self.leastTimeForStart(plan.settings)
         case (_, .stop), (_, .locate): return left >= max(Self.leastLead, plan.settings.locate)
@@ -144,8 +144,8 @@ struct Entry: Hashable, BitwiseCopyable {
     func message(_ plan: OutputPlan, _ train: PulseTrain) -> ClockMessage {
         switch stage {
         case .stop: .stop
-        case .locate: .songPosition(cue == .locateTop ? 0 : train.grid.songPosition(ofPulse: pulse, plan.transport))
-        case .move: cue == .start ? .start : .continue
+        case .locate: .songPosition(messages == .locateTop ? 0 : train.grid.songPosition(ofPulse: pulse, plan.transport))
+        case .move: messages == .start ? .start : .continue
         }
     }
 
@@ -165,7 +165,7 @@ struct Entry: Hashable, BitwiseCopyable {
     var afterMessage: Entry? {
         var rest = self
         switch stage {
-        case .stop: rest.stage = cue.isLocating ? .locate : .move
+        case .stop: rest.stage = messages.isLocating ? .locate : .move
         case .locate: rest.stage = .move
         case .move: return nil
         }

@@ -6,7 +6,7 @@ extension TickPlanner {
     mutating func goOn(
         _ plan: OutputPlan, _ aim: Aim, on map: TempoMap, at now: HostTime
     ) -> PlannedMessage {
-        if !plan.settings.laterCue.isPlacing { realignment = nil }
+        if !plan.settings.laterMessages.isPlacing { realignment = nil }
         guard let realignment else { return pulse(aim) }
         let place = realignment == .now ? Entry.Place.sixteenthAnew : .barAnew
         let entry = validEntry(place, plan, on: map, at: now)
@@ -23,7 +23,7 @@ extension TickPlanner {
             nextPulse = max(nextPulse, entry.pulse - Self.preroll(plan.settings))
         }
         self.entry = entry
-        guard entry.cue == .silence else {
+        guard entry.messages == .silence else {
             return earlier(pulse(aim(map)), message(of: entry, plan, on: map))
         }
         return pulse(aim(map), entry: nextPulse == entry.pulse ? entry : nil)

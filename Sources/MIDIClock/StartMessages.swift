@@ -26,7 +26,7 @@
 /// meanwhile. A playing device is out of place after a step or a stall, and whenever its pulses are counted
 /// differently, by new settings or by folding. When the song stops or the program ends the device is sent Stop, unless
 /// `stop: false`.
-enum Cue: Hashable, BitwiseCopyable {
+enum StartMessages: Hashable, BitwiseCopyable {
     case start
     /// Continue alone: the device continues from its present place.
     case resume
@@ -49,10 +49,10 @@ extension OutputSettings {
     public var takesTransport: Bool { start != .none }
 
     /// Whether a playing device can be stopped and placed again.
-    public var canBePlaced: Bool { laterCue.isPlacing }
+    public var canBePlaced: Bool { laterMessages.isPlacing }
 
     /// What starts the device at the beginning of a song.
-    var topCue: Cue {
+    var topMessages: StartMessages {
         switch start {
         case .none: .silence
         case .continue where takesContinue: takesSongPosition && sendsStop ? .locateTop : .resume
@@ -61,17 +61,17 @@ extension OutputSettings {
     }
 
     /// What starts the device in the middle of a song.
-    var laterCue: Cue {
+    var laterMessages: StartMessages {
         let isLocatable = start != .none && sendsStop && takesContinue && takesSongPosition
-        return isLocatable && realign != .restart ? .locate : topCue
+        return isLocatable && realign != .restart ? .locate : topMessages
     }
 
     /// Whether a device that plays out of place is realigned automatically.
-    var isBroughtBack: Bool { realign != .none && laterCue.isPlacing }
+    var isBroughtBack: Bool { realign != .none && laterMessages.isPlacing }
 
-    /// Microseconds from the first message of a cue at the start of a song to the pulse there.
+    /// Microseconds from the first message at the start of a song to the pulse there.
     var topLead: Int64 {
-        switch topCue {
+        switch topMessages {
         case .silence: 0
         case .start, .resume: lead
         case .locateTop, .locate: lead + locate
