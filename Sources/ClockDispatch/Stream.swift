@@ -129,7 +129,7 @@ enum StreamEvent: Hashable, BitwiseCopyable {
     /// Whether its device must have taken it to be in sync with the song.
     var isImportant: Bool {
         guard case .clock(let planned) = self else { return false }
-        return planned.message != .timingClock || planned.isPartOfEntry
+        return planned.message != .timingClock || planned.isPartOfStart
     }
 }
 

@@ -23,9 +23,9 @@ public struct PlannedMessage: Hashable, Sendable, BitwiseCopyable {
     /// Its place on the ticks: a tick's own, or the one that a transport message precedes.
     public let place: TickPlace
     /// Whether it is one of the messages by which its device enters a song.
-    package var isPartOfEntry: Bool { entry != nil }
+    package var isPartOfStart: Bool { startPlan != nil }
     /// The pulse that it is, or that it precedes.
     let pulse: Int64
-    /// The entry into the song that it is part of.
-    let entry: Entry?
+    /// The start plan that it is part of.
+    let startPlan: StartPlan?
 }

@@ -41,7 +41,7 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
     private var skipped = Skipped()
     /// Whether the device plays at the wrong place of the song.
     private var isMisplaced = false
-    var entry: Entry?
+    var startPlan: StartPlan?
     /// Whether the device was just connected, or sent nothing for a while, and must join at a bar.
     var joinsAtBar = false
     /// The requested realignment of a playing device, if any.
@@ -68,7 +68,7 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
     ///   stopped first.
     public mutating func deviceConnected(isReturning: Bool) {
         device = isReturning ? .returned : .stopped
-        entry = nil
+        startPlan = nil
         joinsAtBar = true
         receipts = Receipts()
     }
@@ -77,7 +77,7 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
     ///
     /// A device that was playing has lost its place, and whoever hears the output then joins a song at a bar.
     package mutating func fallSilent() {
-        (hasTrain, isMisplaced, entry, steppedAt) = (false, device != .stopped, nil, nil)
+        (hasTrain, isMisplaced, startPlan, steppedAt) = (false, device != .stopped, nil, nil)
         joinsAtBar = true
     }
 
@@ -116,7 +116,7 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
             if playsOn(plan) { return goOn(plan, aim, on: map, at: now) }
             guard !sendsStop else {
                 return PlannedMessage(
-                    message: .stop, due: now, belated: 0, place: aim.place, pulse: nextPulse, entry: nil)
+                    message: .stop, due: now, belated: 0, place: aim.place, pulse: nextPulse, startPlan: nil)
             }
             device = .stopped
             receipts.syncState = .inSync
@@ -124,7 +124,7 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
         isMisplaced = false
         realignment = nil
         guard plan.transport.isPlaying else {
-            entry = nil
+            startPlan = nil
             return plan.settings.isClockAlwaysOn ? pulse(aim) : repeatedStop(aim, at: now)
         }
         return enter(plan, on: map, at: now)
@@ -169,20 +169,20 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
             lastPulse = time
             hasClock = true
             steppedAt = nil
-            guard let entry = planned.entry else { return }
-            startedDevice(by: entry)
+            guard let startPlan = planned.startPlan else { return }
+            startedDevice(by: startPlan)
         case .stop: device = .stopped
         case .songPosition: break
         case .start, .continue:
-            if let entry = planned.entry { startedDevice(by: entry) }
+            if let startPlan = planned.startPlan { startedDevice(by: startPlan) }
         }
         isMisplaced = false
         realignment = nil
-        entry = planned.entry?.afterMessage
+        startPlan = planned.startPlan?.afterMessage
     }
 
-    private mutating func startedDevice(by entry: Entry) {
-        device = .playing(startTick: entry.startTick)
+    private mutating func startedDevice(by startPlan: StartPlan) {
+        device = .playing(startTick: startPlan.startTick)
         joinsAtBar = false
     }
 
@@ -207,9 +207,9 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
         }
         let isClockOn = plan.settings.isClockAlwaysOn || device != .stopped
         hasClock = hasClock && (plan.settings.isClockAlwaysOn || plan.transport.isPlaying)
-        let (count, isRunning) = (nextPulse, isClockOn || entry != nil)
+        let (count, isRunning) = (nextPulse, isClockOn || startPlan != nil)
         let change = train.follow(plan, on: map, next: &nextPulse, isRunning: isRunning, at: now)
-        if change.isRegrouped || change.step == .slewed { entry = nil }
+        if change.isRegrouped || change.step == .slewed { startPlan = nil }
         if change.isRegrouped, nextPulse != count { losePlace() }
         // A device that has glided past the start of another song plays that song.
         if change.step == .slewed, device != .stopped, plan.transport.isPlaying, nextPulse > 0 {
@@ -238,7 +238,7 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
             skipped.lateness = max(skipped.lateness, lateness)
         }
         steppedAt = nil
-        entry = nil
+        startPlan = nil
         isMisplaced = device != .stopped
         return self.aim(map)
     }

@@ -38,7 +38,7 @@ extension TickPlanner {
         var isPlaceLost = false
 
         mutating func sent(_ planned: PlannedMessage, at time: HostTime) {
-            if planned.message != .timingClock || planned.entry != nil { hasSentTransport = true }
+            if planned.message != .timingClock || planned.startPlan != nil { hasSentTransport = true }
             guard planned.message == .stop else { return }
             hasSentStop = true
             lastStop = time
@@ -91,7 +91,7 @@ extension TickPlanner {
             syncState == .outOfSync || syncState == .someOutOfSync && !receipts.isRefusing && !plan.transport.isPlaying
         else { return }
         device = .returned
-        entry = nil
+        startPlan = nil
         joinsAtBar = true
     }
 
@@ -107,7 +107,7 @@ extension TickPlanner {
         guard sendsStop, syncState != .inSync, receipts.isRefusing else { return nil }
         let due = max(now, receipts.lastStop.advanced(byMicroseconds: Self.stopInterval))
         return PlannedMessage(
-            message: .stop, due: due, belated: 0, place: aim.place, pulse: nextPulse, entry: nil)
+            message: .stop, due: due, belated: 0, place: aim.place, pulse: nextPulse, startPlan: nil)
     }
 
     /// Microseconds between two repeated Stops.

@@ -8,65 +8,65 @@ extension TickPlanner {
     ) -> PlannedMessage {
         if !plan.settings.laterMessages.isPlacing { realignment = nil }
         guard let realignment else { return pulse(aim) }
-        let place = realignment == .now ? Entry.Place.sixteenthAnew : .barAnew
-        let entry = validEntry(place, plan, on: map, at: now)
-        self.entry = entry
-        return earlier(pulse(aim), message(of: entry, plan, on: map))
+        let place = realignment == .now ? StartPlan.Place.sixteenthAnew : .barAnew
+        let startPlan = validStartPlan(place, plan, on: map, at: now)
+        self.startPlan = startPlan
+        return earlier(pulse(aim), message(of: startPlan, plan, on: map))
     }
 
-    /// Next message for a stopped device that enters a playing song: a pulse, or part of its entry.
+    /// Next message for a stopped device that enters a playing song: a pulse, or part of its start.
     mutating func enter(
         _ plan: OutputPlan, on map: TempoMap, at now: HostTime
     ) -> PlannedMessage {
-        let entry = validEntry(joinsAtBar ? .topOrBar : .topOrSixteenth, plan, on: map, at: now)
+        let startPlan = validStartPlan(joinsAtBar ? .topOrBar : .topOrSixteenth, plan, on: map, at: now)
         if !plan.settings.isClockAlwaysOn {
-            nextPulse = max(nextPulse, entry.pulse - Self.preroll(plan.settings))
+            nextPulse = max(nextPulse, startPlan.pulse - Self.preroll(plan.settings))
         }
-        self.entry = entry
-        guard entry.messages == .silence else {
-            return earlier(pulse(aim(map)), message(of: entry, plan, on: map))
+        self.startPlan = startPlan
+        guard startPlan.messages == .silence else {
+            return earlier(pulse(aim(map)), message(of: startPlan, plan, on: map))
         }
-        return pulse(aim(map), entry: nextPulse == entry.pulse ? entry : nil)
+        return pulse(aim(map), startPlan: nextPulse == startPlan.pulse ? startPlan : nil)
     }
 
-    /// The next pulse; with an entry if that pulse alone is the entry.
-    func pulse(_ aim: Aim, entry: Entry? = nil) -> PlannedMessage {
+    /// The next pulse; with a start plan if that pulse alone is the whole of it.
+    func pulse(_ aim: Aim, startPlan: StartPlan? = nil) -> PlannedMessage {
         // Where a step has put the pulse just behind, it could not be sent before the step.
         let possible = max(aim.due, steppedAt ?? aim.due)
         let due = max(possible, aim.gapEnd)
         return PlannedMessage(
             message: .timingClock, due: due, belated: possible.microseconds(to: due), place: aim.place,
-            pulse: nextPulse, entry: entry)
+            pulse: nextPulse, startPlan: startPlan)
     }
 
     private func message(
-        of entry: Entry, _ plan: OutputPlan, on map: TempoMap
+        of startPlan: StartPlan, _ plan: OutputPlan, on map: TempoMap
     ) -> PlannedMessage {
         PlannedMessage(
-            message: entry.message(plan, train), due: entry.due(plan, train, on: map), belated: 0,
-            place: train.grid.place(ofPulse: entry.pulse), pulse: entry.pulse, entry: entry)
+            message: startPlan.message(plan, train), due: startPlan.due(plan, train, on: map), belated: 0,
+            place: train.grid.place(ofPulse: startPlan.pulse), pulse: startPlan.pulse, startPlan: startPlan)
     }
 
     /// The earlier of two messages, but never Start or Continue before a pulse that precedes their own.
     ///
     /// The messages before Start and Continue may come between earlier pulses.
     private func earlier(_ pulse: PlannedMessage, _ other: PlannedMessage) -> PlannedMessage {
-        guard other.entry?.stage != .move || other.pulse == pulse.pulse else { return pulse }
+        guard other.startPlan?.stage != .move || other.pulse == pulse.pulse else { return pulse }
         return pulse.due < other.due ? pulse : other
     }
 
-    /// The present entry if it is still possible, else a new one.
-    private mutating func validEntry(
-        _ place: Entry.Place, _ plan: OutputPlan, on map: TempoMap, at now: HostTime
-    ) -> Entry {
-        if let entry, nextPulse <= entry.pulse, entry.suits(plan), entry.isInTime(plan, train, on: map, at: now) {
-            return entry
+    /// The present start plan if it is still possible, else a new one.
+    private mutating func validStartPlan(
+        _ place: StartPlan.Place, _ plan: OutputPlan, on map: TempoMap, at now: HostTime
+    ) -> StartPlan {
+        if let startPlan, nextPulse <= startPlan.pulse, startPlan.suits(plan), startPlan.isInTime(plan, train, on: map, at: now) {
+            return startPlan
         }
         if device == .stopped, !plan.settings.isClockAlwaysOn {
             nextPulse = train.first(atOrAfter: max(now, gapEnd(map)), on: map)
         }
         let earliest = nextPulse + Self.preroll(plan.settings)
-        return Entry.first(place, from: earliest, plan, train, on: map, at: now)
+        return StartPlan.first(place, from: earliest, plan, train, on: map, at: now)
     }
 
     /// Pulses before Start, if the clock is not always on.

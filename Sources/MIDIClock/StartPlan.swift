@@ -2,13 +2,13 @@ internal import BeatTime
 
 /// How, and at which pulse, a device enters a song.
 ///
-/// The profile decides the messages at the start of the song and later in it: see ``StartMessages``. With Song Position Pointer a
-/// device can enter at any sixteenth, with Start or Continue alone only at a bar. If an
-/// entry's next message can no longer be sent in time, the device enters at the next place.
-struct Entry: Hashable, BitwiseCopyable {
+/// The profile decides the messages at the start of the song and later in it: see ``StartMessages``. With Song Position
+/// Pointer a device can enter at any sixteenth, with Start or Continue alone only at a bar. If the next message can no
+/// longer be sent in time, the device enters at the next place.
+struct StartPlan: Hashable, BitwiseCopyable {
     /// Tick of beat 0 of the song.
     let startTick: Int64
-    /// Length of the song's bars, in ticks, when the entry was chosen.
+    /// Length of the song's bars, in ticks, when the start plan was chosen.
     let ticksPerBar: Int64
     /// The pulse with which the device starts, counted from the song's beat 0.
     let pulse: Int64
@@ -49,7 +49,7 @@ struct Entry: Hashable, BitwiseCopyable {
         stage = isStopping && plan.settings.sendsStop ? .stop : messages.isLocating ? .locate : .move
     }
 
-    /// The first possible entry.
+    /// The first possible start plan.
     ///
     /// - Parameters:
     ///   - place: where the device may enter.
@@ -58,20 +58,20 @@ struct Entry: Hashable, BitwiseCopyable {
     ///   - train: the output's pulses.
     ///   - map: the tempo map.
     ///   - now: the present host time.
-    /// - Returns: an entry with enough time left for its next message.
+    /// - Returns: a start plan with enough time left for its next message.
     static func first(
         _ place: Place, from earliest: Int64, _ plan: OutputPlan, _ train: PulseTrain, on map: TempoMap,
         at now: HostTime
-    ) -> Entry {
-        let top = Entry(plan.settings.topMessages, at: 0, plan)
+    ) -> StartPlan {
+        let top = StartPlan(plan.settings.topMessages, at: 0, plan)
         if !place.isAnew, earliest <= 0, top.isInTime(plan, train, on: map, at: now) { return top }
         let messages = plan.settings.laterMessages
         let steps = Steps(messages, place)
         var number = steps.firstCandidate(for: max(earliest, 1), plan.transport, train.grid)
         while true {
             let pulse = steps.pulse(number, plan.transport, train.grid)
-            let entry = Entry(messages, at: pulse, plan, isStopping: place.isAnew)
-            if pulse >= max(earliest, 1), entry.isInTime(plan, train, on: map, at: now) { return entry }
+            let startPlan = StartPlan(messages, at: pulse, plan, isStopping: place.isAnew)
+            if pulse >= max(earliest, 1), startPlan.isInTime(plan, train, on: map, at: now) { return startPlan }
             number += 1
         }
     }
@@ -117,14 +117,14 @@ struct Entry: Hashable, BitwiseCopyable {
         }
     }
 
-    /// Whether the entry is still right for a newer plan: the same song, place and messages.
+    /// Whether the start plan is still right for a newer plan: the same song, place and messages.
     func suits(_ plan: OutputPlan) -> Bool {
         let (transport, settings) = (plan.transport, plan.settings)
         guard startTick == transport.startTick, pulse == 0 || ticksPerBar == transport.ticksPerBar else { return false }
         return messages == (pulse == 0 ? settings.topMessages : settings.laterMessages) && (stage != .stop || settings.sendsStop)
     }
 
-    /// Whether this entry's next message can still be sent, even if later than it was due.
+    /// Whether the start plan's next message can still be sent, even if later than it was due.
     func isInTime(_ plan: OutputPlan, _ train: PulseTrain, on map: TempoMap, at now: HostTime) -> Bool {
         let left = now.microseconds(to: train.due(pulse, on: map))
         switch (messages, stage) {
@@ -161,8 +161,8 @@ struct Entry: Hashable, BitwiseCopyable {
         return stage == .move ? lead : lead.advanced(byMicroseconds: -plan.settings.locate)
     }
 
-    /// The rest of the entry after its next message is sent.
-    var afterMessage: Entry? {
+    /// The rest of the start plan after its next message is sent.
+    var afterMessage: StartPlan? {
         var rest = self
         switch stage {
         case .stop: rest.stage = messages.isLocating ? .locate : .move
