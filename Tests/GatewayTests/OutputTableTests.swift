@@ -36,7 +36,7 @@ struct OutputTableTests {
         var time = Self.start
         for _ in 0..<3 where table.isSomeoneLeaving {
             time = time.advanced(byMicroseconds: 1_000_000)
-            _ = table.free(ClockAccount(generationInUse: 1), 0, at: time)
+            _ = table.free(OutputReport(generationInUse: 1), 0, at: time)
         }
     }
 
@@ -59,7 +59,7 @@ struct OutputTableTests {
         let soon = Self.start
         let late = soon.advanced(byMicroseconds: 1_000_000)
         func free(_ table: inout OutputTable, inUse: UInt64, at time: HostTime) -> Bool {
-            table.free(ClockAccount(generationInUse: inUse), 6, at: time)
+            table.free(OutputReport(generationInUse: inUse), 6, at: time)
         }
         // The output thread has not seen it yet, however long that lasts.
         let early = soon.advanced(byMicroseconds: -1_000_000)
@@ -155,7 +155,7 @@ struct OutputTableTests {
         func asked(_ table: inout OutputTable) -> [GatewayQuestion] {
             var effects = GatewayEffects()
             time = time.advanced(byMicroseconds: 250_000)
-            _ = table.tendLines(ClockAccount(generationInUse: 1), 0, &effects, at: time)
+            _ = table.tendLines(OutputReport(generationInUse: 1), 0, &effects, at: time)
             return effects.questions
         }
         #expect(asked(&table) == [.openLine(table.place(0), path: "/dev/a", bitsPerSecond: 31_250)])
@@ -171,8 +171,8 @@ struct OutputTableTests {
 
 extension OutputTable {
     /// Frees slots when nothing is subscribed.
-    fileprivate mutating func free(_ account: ClockAccount, _ published: UInt64, at now: HostTime) -> Bool {
+    fileprivate mutating func free(_ report: OutputReport, _ published: UInt64, at now: HostTime) -> Bool {
         var (patchbay, effects) = (Patchbay(), GatewayEffects())
-        return freeSlots(account, published, &patchbay, &effects, at: now)
+        return freeSlots(report, published, &patchbay, &effects, at: now)
     }
 }

@@ -79,12 +79,12 @@ struct RecoveryTests {
         var board = OutputBoard(map: TempoMap(line), transport: .stopped)
         board.transport.isPlaying = isPlaying
         board.generation = generation
-        started.update(outputs, board, account(inUse ?? generation, mayPlay))
+        started.update(outputs, board, report(inUse ?? generation, mayPlay))
         return started.ids
     }
 
-    private func account(_ generation: UInt64, _ mayPlay: Set<Int>) -> ClockAccount {
-        ClockAccount(generationInUse: generation, mayPlay: mayPlay.reduce(0) { $0 | 1 << UInt64($1) })
+    private func report(_ generation: UInt64, _ mayPlay: Set<Int>) -> OutputReport {
+        OutputReport(generationInUse: generation, mayPlay: mayPlay.reduce(0) { $0 | 1 << UInt64($1) })
     }
 
     @Test
@@ -119,7 +119,7 @@ struct RecoveryTests {
         var started = StartedDevices()
         let outputs = [output("Drums"), output("Bass"), output("Keys")]
         _ = update(&started, outputs, isPlaying: true, board: 1)
-        started.end([outputs[0], outputs[1], output("Keys", on: .away)], account(1, [1, 2]))
+        started.end([outputs[0], outputs[1], output("Keys", on: .away)], report(1, [1, 2]))
         #expect(started.ids == ["bass"])
     }
 

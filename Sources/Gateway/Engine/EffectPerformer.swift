@@ -24,8 +24,8 @@ protocol EffectPerformer: AnyObject {
     func write(_ entry: LogEntry)
     func publish(_ status: StatusPicture)
     func reply(_ outcome: Result<Void, CommandError>, to token: ReplyToken)
-    /// Ends the output thread after its last Stops, and returns its last account.
-    func endClock() -> ClockAccount
+    /// Ends the output thread after its last Stops, and returns its last report.
+    func endClock() -> OutputReport
     /// Ends receiving other machines' clocks.
     func endInput()
     /// Leaves the session with a bye-bye, and ends the Link peer.

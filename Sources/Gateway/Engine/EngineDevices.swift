@@ -69,9 +69,9 @@ extension GatewayEngine {
 
     /// Frees slots, and checks lines and drivers.
     mutating func tendOutputs(at now: HostTime) {
-        let isFreed = outputs.freeSlots(account, board.generation, &patchbay, &effects, at: now)
+        let isFreed = outputs.freeSlots(report, board.generation, &patchbay, &effects, at: now)
         var changed = isFreed
-        changed = outputs.tendLines(account, board.generation, &effects, at: now) || changed
+        changed = outputs.tendLines(report, board.generation, &effects, at: now) || changed
         if outputs.isDeviceCheckDue(isSomethingTaken: patchbay.isSomethingTaken, at: now) {
             effects.questions += outputs.driverQuestions
             if patchbay.isSomethingTaken {

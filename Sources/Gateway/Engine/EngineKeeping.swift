@@ -26,7 +26,7 @@ extension GatewayEngine {
 
     /// Saves which devices play.
     mutating func keepStarted() {
-        started.update(outputs.all, board, account)
+        started.update(outputs.all, board, report)
         outputs.leftPlaying = started.ids
         let ids = started.ids.sorted()
         keep { $0.playing = ids }
@@ -34,12 +34,12 @@ extension GatewayEngine {
 
     /// Notes the end of the run.
     ///
-    /// - Parameter account: the output thread's last account.
+    /// - Parameter report: the output thread's last report.
     /// - Returns: the state to save, so that the next run can stop devices that have not accepted their last Stop; nil
     ///   if it is already saved.
-    mutating func ended(_ account: ClockAccount) -> KeptState? {
+    mutating func ended(_ report: OutputReport) -> KeptState? {
         let before = kept
-        started.end(outputs.all, account)
+        started.end(outputs.all, report)
         kept.playing = started.ids.sorted()
         return kept == before ? nil : kept
     }

@@ -92,7 +92,7 @@ extension GatewayEngine {
     var reach: Int64 {
         let beat = arbiter.line.microsecondsPerBeat
         let slowest = outputs.all.filter(\.isEnabled).map { $0.settings.reach(microsecondsPerBeat: beat) }.max() ?? 0
-        return SessionEdit.propagationTime + account.horizon + max(0, slowest)
+        return SessionEdit.propagationTime + report.horizon + max(0, slowest)
     }
 
     mutating func setPlaying(_ isPlaying: Bool, for token: ReplyToken? = nil, at now: HostTime) {
@@ -104,7 +104,7 @@ extension GatewayEngine {
     mutating func playIfReady(at now: HostTime) {
         guard let deadline = playsOnceReady else { return }
         let isInSession = arbiter.isConnected || !startsWithLink
-        let isReady = isInSession && account.generationInUse == board.generation
+        let isReady = isInSession && report.generationInUse == board.generation
         guard isReady || now >= deadline else { return }
         playsOnceReady = nil
         setPlaying(true, at: now)

@@ -27,8 +27,8 @@ struct GatewayEngine: Sendable {
     var board: OutputBoard
     /// When the playing song began, for outputs of time code.
     private var songBegin = SongBegin()
-    /// The output thread's last account.
-    var account = ClockAccount()
+    /// The output thread's last report.
+    var report = OutputReport()
     /// When to start playing at the latest, if asked to play once ready; else nil.
     var playsOnceReady: HostTime?
     var tapping = TapTempo()
@@ -147,7 +147,7 @@ struct GatewayEngine: Sendable {
             logFromNetwork(LogEntry(.warning, "the session cannot be changed", ["reason": "\(refusal)"]), at: now)
             reply(.failure(.refusedEdit(refusal)), to: token)
         case .answers(let answers): note(answers, at: now)
-        case .turn(let account, let watchedAt): timePassed(account, watchedAt: watchedAt, at: now)
+        case .turn(let report, let watchedAt): timePassed(report, watchedAt: watchedAt, at: now)
         }
         finish(at: now)
         defer { effects = GatewayEffects() }
@@ -193,8 +193,8 @@ struct GatewayEngine: Sendable {
     }
 
     /// Does what is due.
-    private mutating func timePassed(_ account: ClockAccount, watchedAt: HostTime, at now: HostTime) {
-        self.account = account
+    private mutating func timePassed(_ report: OutputReport, watchedAt: HostTime, at now: HostTime) {
+        self.report = report
         if let deadline = arbiter.nextDeadline, deadline <= now { decide(at: now) { $0.timePassed(to: $1) } }
         if started.awaitsStop { keepStarted() }
         tendOutputs(at: now)

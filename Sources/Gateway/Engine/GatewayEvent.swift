@@ -30,9 +30,9 @@ enum GatewayEvent: Sendable {
     case answers([GatewayAnswer])
     /// The end of a turn of the loop: all events were handled, and time has passed.
     ///
-    /// The output thread announces nothing, so its account is read on each turn. `watchedAt` is when somebody last
+    /// The output thread announces nothing, so its report is read on each turn. `watchedAt` is when somebody last
     /// watched the status.
-    case turn(ClockAccount, watchedAt: HostTime)
+    case turn(OutputReport, watchedAt: HostTime)
 
     /// The present state of what otherwise reports its changes.
     struct Present: Sendable {

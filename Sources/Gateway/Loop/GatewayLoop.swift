@@ -63,7 +63,7 @@ final class GatewayLoop: EffectPerformer {
     }
 
     private func takeTurn() {
-        take(.turn(parts.output.account(slots: engine.board.count), watchedAt: exchange.watchedAt))
+        take(.turn(parts.output.report(slots: engine.board.count), watchedAt: exchange.watchedAt))
     }
 
     /// Waits for the first event or deadline.
@@ -164,10 +164,10 @@ final class GatewayLoop: EffectPerformer {
         control?.unsubscribe(subscription.receiver, from: subscription.sender)
     }
 
-    func endClock() -> ClockAccount {
+    func endClock() -> OutputReport {
         parts.output.stop()
         parts.outputThread.join()
-        return parts.output.account(slots: engine.board.count)
+        return parts.output.report(slots: engine.board.count)
     }
 
     func endInput() { parts.input?.stop() }

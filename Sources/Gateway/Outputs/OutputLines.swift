@@ -23,23 +23,23 @@ extension OutputTable {
     /// Opens absent lines, drops broken ones, and closes unused ones.
     ///
     /// - Parameters:
-    ///   - account: the output thread's last account.
+    ///   - report: the output thread's last report.
     ///   - published: generation of the last published board.
     ///   - effects: receives what must be done.
     ///   - now: the present time.
     /// - Returns: whether an output's connection changed.
     mutating func tendLines(
-        _ account: ClockAccount, _ published: UInt64, _ effects: inout GatewayEffects, at now: HostTime
+        _ report: OutputReport, _ published: UInt64, _ effects: inout GatewayEffects, at now: HostTime
     ) -> Bool {
-        effects.closings += retired.filter { account.isInUse($0.generation) }.map(\.descriptor)
-        retired.removeAll { account.isInUse($0.generation) }
+        effects.closings += retired.filter { report.isInUse($0.generation) }.map(\.descriptor)
+        retired.removeAll { report.isInUse($0.generation) }
         let isCheckDue = lineCheck.map { $0 <= now } ?? true
         if isCheckDue { lineCheck = now.advanced(byMicroseconds: Self.linePeriod) }
         var changed = false
         for slot in all.indices where all[slot].presence == .here {
             guard case .raw(let path, let speed) = all[slot].destination else { continue }
             if case .line(let descriptor) = all[slot].sink {
-                guard account.isLineBroken(slot) else { continue }
+                guard report.isLineBroken(slot) else { continue }
                 retired.append((slot, descriptor, published + 1))
                 all[slot].sink = .away
                 all[slot].trouble = .brokenLine

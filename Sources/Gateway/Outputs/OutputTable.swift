@@ -250,14 +250,14 @@ struct OutputTable: Sendable {
     /// its last messages would be lost, or old subscribers would hear the next output.
     ///
     /// - Parameters:
-    ///   - account: the output thread's last account.
+    ///   - report: the output thread's last report.
     ///   - published: generation of the last published board.
     ///   - patchbay: loses the subscriptions of retired outputs.
     ///   - effects: receives what must be done.
     ///   - now: the present time.
     /// - Returns: whether an output has advanced a step.
     mutating func freeSlots(
-        _ account: ClockAccount, _ published: UInt64, _ patchbay: inout Patchbay, _ effects: inout GatewayEffects,
+        _ report: OutputReport, _ published: UInt64, _ patchbay: inout Patchbay, _ effects: inout GatewayEffects,
         at now: HostTime
     ) -> Bool {
         var changed = false
@@ -266,12 +266,12 @@ struct OutputTable: Sendable {
             case .leaving(let known, nil):
                 // The device is not stopped before that board is in use.
                 let generation = known ?? published
-                let since = account.isInUse(generation) ? now : nil
+                let since = report.isInUse(generation) ? now : nil
                 all[slot].presence = .leaving(generation: generation, since: since)
                 // Another output may have waited for the device.
                 guard since != nil else { continue }
             case .leaving(_, let since?)
-            where since.microseconds(to: now) >= (mayTakeStop(slot, account) ? Self.longestStopGrace : Self.stopGrace):
+            where since.microseconds(to: now) >= (mayTakeStop(slot, report) ? Self.longestStopGrace : Self.stopGrace):
                 if case .line(let descriptor) = all[slot].sink { retired.append((slot, descriptor, published + 1)) }
                 noteUnstopped(slot)
                 let source = all[slot].source
@@ -279,7 +279,7 @@ struct OutputTable: Sendable {
                 all[slot].sink = .away
                 all[slot].presence = .closing(generation: published + 1)
             case .closing(let generation)
-            where account.isInUse(generation):
+            where report.isInUse(generation):
                 all[slot].presence = .gone
                 guard let source = all[slot].source else { break }
                 effects.portsToDelete.append(source.port)
@@ -324,9 +324,9 @@ struct OutputTable: Sendable {
     /// Whether an output's device is there, and has neither taken its Stop yet nor been given to another output.
     ///
     /// Another output stops the device itself; this one's Stop could come after that one's Start.
-    private func mayTakeStop(_ slot: Int, _ account: ClockAccount) -> Bool {
+    private func mayTakeStop(_ slot: Int, _ report: OutputReport) -> Bool {
         guard let place = all[slot].connectedTo, !isDriven(place) else { return false }
-        return account.mayPlay(slot) && all[slot].boardSink.hasReceiver
+        return report.mayPlay(slot) && all[slot].boardSink.hasReceiver
     }
 
     /// Whether a device gets the clock of an output that stays.

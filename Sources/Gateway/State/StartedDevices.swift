@@ -20,8 +20,8 @@ struct StartedDevices: Hashable, Sendable {
     /// - Parameters:
     ///   - outputs: all outputs; an absent device keeps its state, since it receives nothing.
     ///   - board: the newest one.
-    ///   - account: tells which devices may play, once a board without the song is in use.
-    mutating func update(_ outputs: [Output], _ board: OutputBoard, _ account: ClockAccount) {
+    ///   - report: tells which devices may play, once a board without the song is in use.
+    mutating func update(_ outputs: [Output], _ board: OutputBoard, _ report: OutputReport) {
         awaitsStop = false
         // A new output with the same ID starts without a history.
         let heard = Set(outputs.filter(\.isHeard).map(\.id))
@@ -34,19 +34,19 @@ struct StartedDevices: Hashable, Sendable {
                 guard output.settings.start != .none, ids.count < OutputBoard.capacity else { continue }
                 ids.insert(output.id)
             } else if ids.contains(output.id) {
-                // Until a later board is in use, the account may date from before the device's Start, or even from
+                // Until a later board is in use, the report may date from before the device's Start, or even from
                 // before its output existed.
                 let told = toldToPlay[output.id, default: max(1, board.generation) - 1]
                 toldToPlay[output.id] = told
-                let isKnown = account.generationInUse > told
-                if !isKnown || account.mayPlay(slot) { awaitsStop = true } else { forget(output.id) }
+                let isKnown = report.generationInUse > told
+                if !isKnown || report.mayPlay(slot) { awaitsStop = true } else { forget(output.id) }
             }
         }
     }
 
     /// Notes that the run has ended, and which devices have not accepted its last Stop.
-    mutating func end(_ outputs: [Output], _ account: ClockAccount) {
-        let left = outputs.enumerated().filter { $1.isHeard && ids.contains($1.id) && account.mayPlay($0) }
+    mutating func end(_ outputs: [Output], _ report: OutputReport) {
+        let left = outputs.enumerated().filter { $1.isHeard && ids.contains($1.id) && report.mayPlay($0) }
         ids = Set(left.map(\.element.id))
     }
 

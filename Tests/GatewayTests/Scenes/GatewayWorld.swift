@@ -190,8 +190,8 @@ struct GatewayWorld {
     /// Ends a turn of the gateway thread and schedules what it has asked other threads to do.
     private mutating func settle(_ node: Int) {
         let now = hostTime(of: node)
-        let (account, watchedAt) = (nodes[node].outputThread.account(), nodes[node].watchedAt)
-        nodes[node].take(.turn(account, watchedAt: watchedAt), at: now)
+        let (report, watchedAt) = (nodes[node].outputThread.report(), nodes[node].watchedAt)
+        nodes[node].take(.turn(report, watchedAt: watchedAt), at: now)
         for request in nodes[node].linkRequests {
             let time = max(later(20...400, at: node), threads[node].lastRequest.advanced(byMicroseconds: 1))
             threads[node].lastRequest = time

@@ -202,11 +202,11 @@ final class VirtualGateway: EffectPerformer {
 
     // The end of the run; what happens is noted in `endings`.
 
-    func endClock() -> ClockAccount {
+    func endClock() -> OutputReport {
         readyReceivers()
         deliver(outputThread.finish(at: now))
         endings.append("clock")
-        return outputThread.account()
+        return outputThread.report()
     }
 
     func endInput() { endings.append("input") }

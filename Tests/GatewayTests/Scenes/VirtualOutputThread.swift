@@ -72,10 +72,10 @@ final class VirtualOutputThread {
     func isQueued(from port: Int) -> Bool { kernel.isQueued(from: port) }
 
     /// The thread's state and counters, as the gateway thread reads them.
-    func account() -> ClockAccount {
-        var account = ClockAccount(generationInUse: dispatcher.generation ?? 0, horizon: dispatcher.horizon)
-        account.add(counters, slots: board.count)
-        return account
+    func report() -> OutputReport {
+        var report = OutputReport(generationInUse: dispatcher.generation ?? 0, horizon: dispatcher.horizon)
+        report.add(counters, slots: board.count)
+        return report
     }
 
     /// Makes the line of a slot fail.

@@ -2,13 +2,13 @@ internal import RealTime
 internal import Synchronization
 
 /// What the output thread has done; other threads poll it, because that thread announces nothing.
-package struct ClockAccount: Hashable, Sendable {
+package struct OutputReport: Hashable, Sendable {
     /// The generation of the board in use; nothing planned by older boards will be sent any more, and the fields below
     /// reflect it.
     package var generationInUse: UInt64
-    /// The slots whose lines have failed for good since the last account, one bit each.
+    /// The slots whose lines have failed for good since the last report, one bit each.
     ///
-    /// Failures under boards older than the one in use are all here or in earlier accounts.
+    /// Failures under boards older than the one in use are all here or in earlier reports.
     package var brokenLines: UInt64
     /// The slots whose devices have been started and have not taken a Stop since, one bit each.
     package var mayPlay: UInt64
@@ -25,14 +25,14 @@ package struct ClockAccount: Hashable, Sendable {
     }
 }
 
-extension ClockAccount {
+extension OutputReport {
     /// Whether this board, or a later one, is in use.
     package func isInUse(_ generation: UInt64) -> Bool { generation <= generationInUse }
     package func isLineBroken(_ slot: Int) -> Bool { brokenLines >> UInt64(slot) & 1 == 1 }
     package func mayPlay(_ slot: Int) -> Bool { mayPlay >> UInt64(slot) & 1 == 1 }
 }
 
-extension ClockAccount {
+extension OutputReport {
     /// Adds the outputs' counters, and clears what they report about broken lines.
     ///
     /// Only one thread may call it.
@@ -49,14 +49,14 @@ extension ClockAccount {
 }
 
 extension OutputThread {
-    /// The thread's present account; only one other thread may call this.
+    /// The thread's present report; only one other thread may call this.
     ///
     /// - Parameter slots: the number of slots in use.
-    /// - Returns: the account.
-    package func account(slots: Int) -> ClockAccount {
-        // Read the generation first: a line that failed under an older board is then in this account at the latest.
-        var account = ClockAccount(generationInUse: generationInUse, horizon: horizon)
-        account.add(counters, slots: slots)
-        return account
+    /// - Returns: the report.
+    package func report(slots: Int) -> OutputReport {
+        // Read the generation first: a line that failed under an older board is then in this report at the latest.
+        var report = OutputReport(generationInUse: generationInUse, horizon: horizon)
+        report.add(counters, slots: slots)
+        return report
     }
 }
