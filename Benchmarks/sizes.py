@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Measures what Tactus weighs on this machine: its executable, its memory, and how soon a command has its answer.
+"""Measures what Tactus weighs on this machine: its source, its executable, its memory, and how soon a command is answered.
 
     Tests/in-namespace Benchmarks/sizes.py   of the executable that TACTUS in the environment names, as `make sizes` has it
     Benchmarks/sizes.py --build              how long a clean clone takes to build; some minutes
@@ -40,6 +40,16 @@ def build():
         subprocess.run(["make", "build"], cwd=clone, check=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
         took, after = time.monotonic() - began, os.times()
     return took, after.children_user + after.children_system - before.children_user - before.children_system
+
+
+def source():
+    """Lines of the source by target, the largest first: all, and those that are neither blank nor only a comment."""
+    found = []
+    for target in sorted((PROJECT / "Sources").iterdir()):
+        lines = [line.strip() for path in target.rglob("*") if path.suffix in (".swift", ".c", ".h")
+                 for line in path.read_text().splitlines()]
+        found.append((len(lines), sum(bool(line) and not line.startswith(("//", "/*", "*")) for line in lines), target.name))
+    return sorted(found, reverse=True)
 
 
 def stripped():

@@ -138,7 +138,8 @@ package final class ListeningRoom: Sendable {
             throw ListeningProblem(
                 .refused,
                 "the offset would be \(fixed(milliseconds, 2)) ms, more than an output can have "
-                    + "(\(CommandRange.offset.words)); check that it is the right machine, or measure at a slower tempo")
+                    + "(\(CommandRange.offset.words)); check that it is the right machine, or measure at a slower tempo"
+            )
         }
     }
 

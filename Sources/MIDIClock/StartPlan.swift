@@ -121,7 +121,8 @@ struct StartPlan: Hashable, BitwiseCopyable {
     func suits(_ plan: OutputPlan) -> Bool {
         let (transport, settings) = (plan.transport, plan.settings)
         guard startTick == transport.startTick, pulse == 0 || ticksPerBar == transport.ticksPerBar else { return false }
-        return messages == (pulse == 0 ? settings.topMessages : settings.laterMessages) && (stage != .stop || settings.sendsStop)
+        return messages == (pulse == 0 ? settings.topMessages : settings.laterMessages)
+            && (stage != .stop || settings.sendsStop)
     }
 
     /// Whether the start plan's next message can still be sent, even if later than it was due.
@@ -144,7 +145,8 @@ struct StartPlan: Hashable, BitwiseCopyable {
     func message(_ plan: OutputPlan, _ train: PulseTrain) -> ClockMessage {
         switch stage {
         case .stop: .stop
-        case .locate: .songPosition(messages == .locateTop ? 0 : train.grid.songPosition(ofPulse: pulse, plan.transport))
+        case .locate:
+            .songPosition(messages == .locateTop ? 0 : train.grid.songPosition(ofPulse: pulse, plan.transport))
         case .move: messages == .start ? .start : .continue
         }
     }

@@ -59,7 +59,9 @@ extension TickPlanner {
     private mutating func validStartPlan(
         _ place: StartPlan.Place, _ plan: OutputPlan, on map: TempoMap, at now: HostTime
     ) -> StartPlan {
-        if let startPlan, nextPulse <= startPlan.pulse, startPlan.suits(plan), startPlan.isInTime(plan, train, on: map, at: now) {
+        if let startPlan, nextPulse <= startPlan.pulse, startPlan.suits(plan),
+            startPlan.isInTime(plan, train, on: map, at: now)
+        {
             return startPlan
         }
         if device == .stopped, !plan.settings.isClockAlwaysOn {

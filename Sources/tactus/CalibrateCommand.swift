@@ -106,7 +106,8 @@ struct CalibrateCommand: AsyncParsableCommand {
     func run() async throws {
         let target = try target(among: await remote.status().outputs)
         guard target.timeCode == nil else {
-            throw Failure(.refused, "\(target.name) sends time code; only an output that sends a clock can be calibrated")
+            throw Failure(
+                .refused, "\(target.name) sends time code; only an output that sends a clock can be calibrated")
         }
         if let listen {
             try await run(listeningAt: listen, to: target)

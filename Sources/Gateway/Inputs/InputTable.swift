@@ -100,6 +100,7 @@ struct InputTable: Sendable {
     /// - Parameters:
     ///   - arbiter: knows who leads, and which sources are our own clock.
     ///   - outputs: by slot.
+    /// - Returns: one notice for each problem.
     func notices(_ arbiter: Arbiter, _ outputs: [Output]) -> [Notice] {
         var notices = sources.notices(clockIn)
         if let leader = arbiter.leader {

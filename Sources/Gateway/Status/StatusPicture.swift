@@ -92,6 +92,7 @@ struct StatusPicture: Sendable {
     /// - Parameters:
     ///   - counters: the output thread's.
     ///   - machine: what the machine allows.
+    /// - Returns: one notice for each problem.
     func notices(counters: OutputThread, on machine: Machine) -> [Notice] {
         machine.notices + linkNotices + deviceNotices + configuration.notices + table.notices + inputNotices
             + controls.notices + dispatchNotice(counters, machine) + slots.compactMap { syncNotice(slot: $0, counters) }
