@@ -82,6 +82,9 @@ def main():
         took, processor = build()
         show("release build of a clean clone", f"{took:.0f} s, {processor:.0f} s of processor time")
         return
+    found = source()
+    for total, code, target in [*found, (sum(row[0] for row in found), sum(row[1] for row in found), "all targets")]:
+        show(f"lines of {target}", f"{total}, {code} of them code")
     show("executable, stripped", f"{stripped():.1f} MB")
     with tempfile.TemporaryDirectory() as folder:
         lines = [RawLine(f"{folder}/line{number}") for number in range(OUTPUTS)]
