@@ -239,7 +239,7 @@ fuzz-%: toolchain
 	$(FUZZ)/.build/release/fuzz $* -runs=$(RUNS) -max_len=2048 -rss_limit_mb=512 -artifact_prefix=$(FUZZ)/.build/ $(FUZZ)/.build/$*
 
 # CLEAN=1 builds a clean clone, too, which needs the network for packages.
-sizes: build  ## executable, memory and time of a command on this machine; CLEAN=1: and time of a clean build
+sizes: build  ## lines, executable, memory and time of a command on this machine; CLEAN=1: and time of a clean build
 	@$(if $(CLEAN),$(PYTHON) Benchmarks/sizes.py --build)
 	@Tests/in-namespace $(PYTHON) Benchmarks/sizes.py
 

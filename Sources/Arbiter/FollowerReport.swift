@@ -7,7 +7,7 @@ package struct FollowerReport: Hashable, Sendable {
     package let source: String?
     /// Its tempo, and how its ticks come; nil if that is not known.
     package let estimate: ClockEstimate?
-    /// What is seen of it; nil if there is nothing to say.
+    /// What is seen of it, apart from its tempo; nil while it leads as a usual clock does, or there is none.
     package let seen: Seen?
     /// Ignored messages of all clocks since the start.
     package let ignored: IgnoredCounts
@@ -32,8 +32,8 @@ package struct FollowerReport: Hashable, Sendable {
     /// Why a clock is not a usual one.
     package enum Seen: Hashable, Sendable {
         case arrivesTwice
-        /// It is not steady; how its ticks come.
-        case unsteady(TickPattern)
+        /// It does not lead; how its ticks come.
+        case ticks(TickPattern)
     }
 
     package struct IgnoredClock: Hashable, Sendable {
@@ -57,7 +57,7 @@ extension Arbiter {
     private var seen: FollowerReport.Seen? {
         guard let follower = shownLeader?.follower, follower.state != .lost else { return nil }
         if follower.arrivesTwice { return .arrivesTwice }
-        return following == nil ? .unsteady(follower.pattern) : nil
+        return following == nil ? .ticks(follower.pattern) : nil
     }
 
     /// Names of the machines whose clocks arrive twice.

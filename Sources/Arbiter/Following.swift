@@ -23,7 +23,7 @@ struct Following: Sendable {
     /// The map remembers 32 tempos, and an output may be half a second late.
     static let updatePeriod: Int64 = 20_000
     /// How far a song that plays slews to its leader's place, in ticks; beyond that it is realigned.
-    static let farthestGlide = TickLine.ticksPerBeat / 2
+    static let farthestSlew = TickLine.ticksPerBeat / 2
     /// Distance from the leader, beyond the coarseness of its ticks, from which on outputs hurry, in microseconds.
     static let tolerance: Int64 = 2_000
     /// Usual time until a change reaches the output thread, in microseconds.
@@ -86,7 +86,7 @@ extension Arbiter {
         let doubt = min(estimate.phaseDoubt, estimate.coarseness) / estimate.microsecondsPerTick
         // Ticks are counted, so a song that plays is where the leader's is, and slews back if it was late to follow a
         // change of tempo. Only when it is certainly elsewhere, it is realigned. Without a song nobody counts.
-        if !transport.isPlaying || abs(apart) - doubt > Double(Following.farthestGlide) {
+        if !transport.isPlaying || abs(apart) - doubt > Double(Following.farthestSlew) {
             following.shift += roundedToInteger(apart)
         }
         following.updatedAt = now
@@ -132,7 +132,7 @@ extension Arbiter {
             following.beatOrigin = .zero
             if song.motion != .stopped {
                 let isNew = song.starts != following.starts || !transport.isPlaying
-                if isNew || abs(transport.startTick - top - following.shift) > Following.farthestGlide {
+                if isNew || abs(transport.startTick - top - following.shift) > Following.farthestSlew {
                     transport.startTick = top + following.shift
                     if isNew, !transport.isPlaying, leader.controlsTransport {
                         makeTimeToStart(song, &following, at: now)

@@ -25,6 +25,7 @@ extension TempoMap {
             let isSameBar = (newLine.tickOrigin - line.tickOrigin) % ticksPerBar == 0
             return changeSession(to: newLine, isSameBar: isSameBar)
         }
+        // Of the session's clock, since it is measured anew.
         let correction = link.clockSteps &- former.clockSteps
         if correction != 0, abs(correction) <= line.tickLength / 2 { slew(byMicroseconds: correction) }
         if newLine.microsecondsPerBeat == line.microsecondsPerBeat {

@@ -1,8 +1,8 @@
 /// A time shift that an output still has to make up, and how fast it does so.
 ///
-/// When the timeline steps, an output must not step with it, but must not ignore the step either. The step becomes a
+/// When the timeline moves a little, an output must not jump after it, but must not ignore it either. The move becomes a
 /// debt in microseconds, and the output slews to pay it back: it runs slightly too fast or too slow for a while. The debt
-/// E follows E'' + 2wE' + w²E = 0, which is critically damped: a debt from one step shrinks to zero without changing its
+/// E follows E'' + 2wE' + w²E = 0, which is critically damped: a debt from one move shrinks to zero without changing its
 /// sign. The equation is solved exactly, so it does not matter how often or when the debt is read.
 ///
 /// All times are nominal, before the output's offset and debt are added. A plain value; it never allocates.
@@ -26,17 +26,17 @@ public struct RateAccumulator: Hashable, Sendable, BitwiseCopyable {
     /// w, the inverse of the time constant, per microsecond.
     private var decay = 0.0
 
-    /// Largest rate deviation after a step that leaves more than 1 ms owed: 0.5 %, which is inaudible.
+    /// Largest rate deviation after a move that leaves more than 1 ms owed: 0.5 %, which is inaudible.
     public static let rateLimit = 0.005
-    /// Largest rate deviation after a step that leaves at most 1 ms owed: 0.1 %.
+    /// Largest rate deviation after a move that leaves at most 1 ms owed: 0.1 %.
     public static let smallRateLimit = 0.001
-    /// Largest rate deviation after a step while the debt is beyond what the caller tolerates: 3 %.
+    /// Largest rate deviation after a move while the debt is beyond what the caller tolerates: 3 %.
     public static let hurriedRateLimit = 0.03
     /// Fastest fall of the debt while a gradual tempo change is paid back, in microseconds per microsecond.
     ///
     /// At 1, the output would send all ticks at the same moment.
     private static let fastestRepayment = 0.9
-    /// Shortest time constant for steps, in microseconds; gradual tempo changes choose their own.
+    /// Shortest time constant for moves, in microseconds; gradual tempo changes choose their own.
     public static let shortestTimeConstant = 100_000.0
 
     public init() {}
@@ -54,15 +54,15 @@ public struct RateAccumulator: Hashable, Sendable, BitwiseCopyable {
     /// This is also the relative change of the beat's length: at 0.005, beats are 0.5 % longer.
     public func slope(at time: HostTime) -> Double { state(at: time).slope }
 
-    /// Adds a step to the debt at once.
+    /// Adds a move to the debt at once.
     ///
     /// The debt is then paid back slowly enough that the rate deviates by at most ``rateLimit``, or by at most
     /// ``smallRateLimit`` if the whole debt is 1 ms or less. If the rate already deviates by more, the deviation does
     /// not grow.
     ///
     /// - Parameters:
-    ///   - microseconds: the step; positive means later.
-    ///   - time: when the step happens.
+    ///   - microseconds: the move; positive means later.
+    ///   - time: when it happens.
     ///   - tolerance: a greater debt is paid back at up to ``hurriedRateLimit``; in microseconds.
     public mutating func owe(_ microseconds: Double, at time: HostTime, hurryAbove tolerance: Double = .infinity) {
         (debt, slope) = state(at: time)

@@ -36,7 +36,7 @@ package final class Gateway: Sendable {
     ///   - keeper: saves what the user sets, and returns what was saved; nil saves nothing.
     ///   - log: receives events, as constant texts with metadata.
     ///   - requester: asks others for the output thread's real-time scheduling if the kernel refuses it; nil asks nobody.
-    ///   - others: gives the warnings of those around it, for the status; any thread.
+    ///   - others: gives the notices of those around it, for the status; any thread.
     ///   - reading: reads the configuration again, for ``reload()``.
     /// - Throws: if a thread or a descriptor cannot be created.
     package init(

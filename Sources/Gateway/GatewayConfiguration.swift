@@ -59,7 +59,7 @@ package struct LiveConfiguration: Hashable, Sendable {
     package var leaderPeriod: AudioPeriod?
     /// Buttons and pedals that give commands.
     package var controls: [Control] = []
-    /// Warnings from reading the configuration.
+    /// What the user should know of the configuration.
     package var notices: [Notice] = []
 
     package init() {}

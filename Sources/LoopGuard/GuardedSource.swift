@@ -17,6 +17,7 @@ struct GuardedSource: Sendable {
     /// Ticks until a fenced source is tested again, or one doubted without reason may be doubted again.
     private var rest = 0
 
+    /// ``rest`` at its longest: 64 beats.
     private static let longRest = 1_536
     /// Ticks after which a coarse clock is followed, though the test is not over.
     private static let patience = 48
@@ -49,8 +50,9 @@ struct GuardedSource: Sendable {
         if path.reason == nil { judge(at: time, map.line) }
     }
 
-    /// Counts drift from here, because our outputs slew; but that of a source that was let go shows that it leads.
-    mutating func settle() { if verdict != .doubted { clocks.settle() } }
+    /// Counts drift from here, because our outputs slew; not for a doubted source, whose drift shows whether it keeps its
+    /// own tempo.
+    mutating func restartDrift() { if verdict != .doubted { clocks.restartDrift() } }
 
     /// Hears its clocks anew, after a step of our grid.
     mutating func startOver() { (clocks, drift) = (PortClocks(), TempoDrift()) }
@@ -78,7 +80,7 @@ struct GuardedSource: Sendable {
         let runsAway = isFollowed && drift.follow(line, at: time, isLikely: path.isLikely)
         if let probeBlock, clocks.isOurs {
             (verdict, self.probeBlock, rest) = (.fenced(probeBlock > 1 ? .regenerated : .echo), nil, Self.longRest)
-            return clocks.settle()
+            return clocks.restartDrift()
         }
         if runsAway, rest == 0 {
             (clocks, verdict, probeBlock) = (PortClocks(), .doubted, ProbeTest.longBlock)

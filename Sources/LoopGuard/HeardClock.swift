@@ -30,7 +30,7 @@ struct HeardClock: Sendable {
     var isCoarse: Bool { scatter > 400 }
 
     /// Counts its drift from here.
-    mutating func settle() { (origin, mark) = (phase, phase) }
+    mutating func restartDrift() { (origin, mark) = (phase, phase) }
 
     mutating func append(_ arrival: Arrival) {
         let (step, ticks) = (arrival.distance - last.distance, Double(arrival.tick &- last.tick))

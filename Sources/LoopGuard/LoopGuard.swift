@@ -23,7 +23,7 @@ package struct LoopGuard: Sendable {
     /// Silence in microseconds after which a source starts over; at least eight ticks.
     private static let silence: Int64 = 1_000_000
     /// Largest move of our grid that needs no pause, and longest slew of outputs after a larger one, in microseconds.
-    private static let (largestMove, slew): (Int64, Int64) = (1_000, 5_000_000)
+    private static let (largestMove, longestSlew): (Int64, Int64) = (1_000, 5_000_000)
     /// Longest time until a change reaches the output thread, in microseconds.
     private static let propagationTime: Int64 = 8_000
     /// Longest delay of an echo, in microseconds, and most ticks of delay that are tried.
@@ -100,11 +100,11 @@ package struct LoopGuard: Sendable {
             probing = nil
         }
         let length = old.line.microsecondsPerBeat
-        let isFaster = abs(map.line.microsecondsPerBeat - length) > length / 1_000
-        if isFaster || abs(map.slewed &- old.slewed) > Self.largestMove {
-            slewingUntil = now.advanced(byMicroseconds: Self.slew)
+        let hasNewTempo = abs(map.line.microsecondsPerBeat - length) > length / 1_000
+        if hasNewTempo || abs(map.slewed &- old.slewed) > Self.largestMove {
+            slewingUntil = now.advanced(byMicroseconds: Self.longestSlew)
         }
-        if now < slewingUntil { for index in sources.indices { sources[index].settle() } }
+        if now < slewingUntil { for index in sources.indices { sources[index].restartDrift() } }
     }
 
     /// Probes the outputs while a source needs a test; tests for echoes come first.

@@ -2,7 +2,7 @@
 package enum LoopVerdict: Hashable, Sendable, BitwiseCopyable {
     /// Too little was heard to decide; it must not be followed yet.
     case untested
-    /// It is not our own clock, or one so uneven that it hardly can be, while its test goes on.
+    /// It is not our own clock; or hardly can be, as it is so uneven or has passed the test for echoes, while a test goes on.
     case clear
     /// It is in step with us and under test; only a source already followed may be followed meanwhile.
     case suspected

@@ -39,7 +39,7 @@ struct PortClocks: Sendable {
     }
 
     /// Counts drift from here.
-    mutating func settle() { for index in clocks.indices { clocks[index].settle() } }
+    mutating func restartDrift() { for index in clocks.indices { clocks[index].restartDrift() } }
 
     private var inStep: [HeardClock] { clocks.filter(\.isInStep) }
     /// Whether enough has arrived to tell what is in step.

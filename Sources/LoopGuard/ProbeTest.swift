@@ -3,8 +3,8 @@ internal import MIDIClock
 /// Tests whether a clock's ticks move when ours are moved.
 ///
 /// It bets on the tosses of a probe: ticks later than expected speak for a toss to "late". The coins are ours, so no
-/// other clock helps to guess them, whatever its tempo and jitter, and its stake grows a million times with a chance of
-/// one in a million. With our own clock nearly every bet is won.
+/// other clock helps to guess them, whatever its tempo and jitter: the chance that its stake grows a million times is one
+/// in a million. With our own clock nearly every bet is won. The more delays are tried, the larger a stake must be.
 struct ProbeTest: Sendable {
     /// Ticks per toss: a single tick shows an echo; a follower averages that away, but not a longer block.
     let blockLength: Int64
@@ -39,8 +39,8 @@ struct ProbeTest: Sendable {
             bets[index].append(distance, tick: tick, newProbe)
         }
         probe = newProbe
-        // A program that waits for our ticks on the same processor is held up by late ones only: a gain of 0.5. Of two
-        // clocks at one place, each is taken for the other half of the time.
+        // An echo makes all of our moves. A program that waits for our ticks on the same processor makes half of them, as
+        // late ones hold it up; and of two clocks at one place, each is taken for the other half of the time.
         let isLong = blockLength > 1
         let (least, enough) = isLong ? (0.15, 0) : (0.75, isAlone ? 0.7 : 0.25)
         if bets.contains(where: { $0.stake >= 1e6 * Double(bets.count) && $0.gain >= enough }) {
@@ -61,7 +61,7 @@ private struct Bet: Sendable {
     private(set) var stake = 1.0
     /// Number of bets, sum of surprises in the direction of the toss, and sum of squared surprises.
     private var (count, agreement, power) = (0.0, 0.0, 0.0)
-    /// Where arrivals are expected; how earlier tosses, and 1, add to the surprises.
+    /// Where arrivals are expected; the tosses before this one, after a 1; and how much each has added to the surprises.
     private var expected: Double?
     private var known = [1.0, 0, 0, 0, 0]
     private var effects = [0.0, 0, 0, 0, 0]

@@ -11,13 +11,13 @@ struct PulseTrain: BitwiseCopyable {
     private var slews = RateAccumulator()
     /// Tempo changes that are being spread.
     private var spread = RateAccumulator()
-    private var account: Account
+    private var followed: Followed
     private var probe: Probe
     /// The tempos that the device takes.
     private var tempos: TempoRange
 
-    /// The changes of a tempo map that were already taken into account.
-    private struct Account: Hashable, BitwiseCopyable {
+    /// The changes of a tempo map that were already taken into followed.
+    private struct Followed: Hashable, BitwiseCopyable {
         var tempoChanges: UInt32
         var slewed: Int64
         var steps: UInt32
@@ -32,13 +32,13 @@ struct PulseTrain: BitwiseCopyable {
     struct Change: BitwiseCopyable {
         /// When the next pulse was due by the former ones.
         var wasDue: HostTime
-        var step = Step.none
+        var gridBreak = Break.none
         /// Whether pulses are counted differently, so that a device may no longer be where the song is.
         var isRegrouped = false
     }
 
     /// How pulses follow a grid that has moved too far to slew all the way.
-    enum Step: BitwiseCopyable {
+    enum Break: BitwiseCopyable {
         /// It has not moved that far.
         case none
         /// They continue where the new grid has them.
@@ -59,7 +59,7 @@ struct PulseTrain: BitwiseCopyable {
         offset = plan.settings.offset
         probe = plan.probe
         tempos = plan.settings.tempos
-        account = Account(map)
+        followed = Followed(map)
         fold = TempoFold.none.following(plan.settings, microsecondsPerBeat: map.line.microsecondsPerBeat)
         source = PulseGrid.Source(plan.settings, tickLength: map.line.tickLength, origin: plan.transport.startTick)
         grid = PulseGrid(source, fold)
@@ -130,26 +130,27 @@ struct PulseTrain: BitwiseCopyable {
         _ plan: OutputPlan, on map: TempoMap, next: inout Int64, isRunning: Bool, at now: HostTime
     ) -> Change {
         var change = Change(wasDue: formerDue(next))
-        let hasStepped = map.steps != account.steps
-        if account.tempoChanges != map.tempoChanges { followTempo(plan.settings, map, at: now) }
+        let hasStepped = map.steps != followed.steps
+        if followed.tempoChanges != map.tempoChanges { followTempo(plan.settings, map, at: now) }
         if hasStepped { (slews, spread) = (RateAccumulator(), RateAccumulator()) }
         let move =
             hasStepped
-            ? map.slewed &- map.slewedAtStep : map.slewed &- account.slewed &+ plan.settings.offset &- offset
+            ? map.slewed &- map.slewedAtStep : map.slewed &- followed.slewed &+ plan.settings.offset &- offset
         let isOwed = move == 0 || owe(Double(-move), on: map, at: now)
         if !isOwed { (slews, spread) = (RateAccumulator(), RateAccumulator()) }
-        if hasStepped || !isOwed { change.step = plan.settings.mayStep || !isRunning ? .stepped : .slewed }
+        if hasStepped || !isOwed { change.gridBreak = plan.settings.mayStep || !isRunning ? .stepped : .slewed }
         offset = plan.settings.offset
         probe = plan.probe
         tempos = plan.settings.tempos
-        account = Account(map)
+        followed = Followed(map)
         let (former, count) = (grid, next)
-        change.isRegrouped = regroup(plan, on: map, next: &next, foldsAnywhere: !isRunning || change.step == .stepped)
+        change.isRegrouped = regroup(
+            plan, on: map, next: &next, foldsAnywhere: !isRunning || change.gridBreak == .stepped)
         if grid.origin != former.origin, plan.settings.mayStep {
             let last = former.straightPlace(ofPulse: count - 1)
             next = min(next, max(first(after: last), first(atOrAfter: now, on: map)))
         }
-        if change.step == .slewed { next = slew(to: change.wasDue, on: map) }
+        if change.gridBreak == .slewed { next = slew(to: change.wasDue, on: map) }
         return change
     }
 
@@ -193,7 +194,7 @@ struct PulseTrain: BitwiseCopyable {
 
     /// When a pulse was due by the previous map and settings.
     private func formerDue(_ pulse: Int64) -> HostTime {
-        let time = account.line.time(of: grid.place(ofPulse: pulse))
+        let time = followed.line.time(of: grid.place(ofPulse: pulse))
         return time.advanced(byMicroseconds: offset + debt(at: time))
     }
 
@@ -229,7 +230,7 @@ struct PulseTrain: BitwiseCopyable {
     ///
     /// An output that sends ahead of the session has used the old tempo for a while, and must correct that.
     private mutating func followTempo(_ settings: OutputSettings, _ map: TempoMap, at now: HostTime) {
-        var number = account.tempoChanges
+        var number = followed.tempoChanges
         while number != map.tempoChanges {
             number &+= 1
             guard let change = map.tempoChange(number) else { continue }

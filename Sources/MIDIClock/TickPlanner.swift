@@ -209,10 +209,10 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
         hasClock = hasClock && (plan.settings.isClockAlwaysOn || plan.transport.isPlaying)
         let (count, isRunning) = (nextPulse, isClockOn || startPlan != nil)
         let change = train.follow(plan, on: map, next: &nextPulse, isRunning: isRunning, at: now)
-        if change.isRegrouped || change.step == .slewed { startPlan = nil }
+        if change.isRegrouped || change.gridBreak == .slewed { startPlan = nil }
         if change.isRegrouped, nextPulse != count { losePlace() }
-        // A device that has glided past the start of another song plays that song.
-        if change.step == .slewed, device != .stopped, plan.transport.isPlaying, nextPulse > 0 {
+        // A device that has slewed past the start of another song plays that song.
+        if change.gridBreak == .slewed, device != .stopped, plan.transport.isPlaying, nextPulse > 0 {
             device = .playing(startTick: plan.transport.startTick)
         }
         let aim = aim(map)
@@ -221,8 +221,8 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
         // A grid that has stepped may have the next pulse just before now. It is sent at once then, not skipped. No pulse
         // is lost, so the device counts on rightly; and the delay is the step's, not ours.
         let isDue = (0...train.gap(map.line) / 2).contains(lateness)
-        var isBroken = change.step == .stepped && !isDue
-        if change.step == .stepped, isDue { steppedAt = now }
+        var isBroken = change.gridBreak == .stepped && !isDue
+        if change.gridBreak == .stepped, isDue { steppedAt = now }
         // Late after a stall.
         let limit = train.catchUpLimit(map.line)
         let isTooLate = isRunning && lateness > limit
@@ -233,7 +233,7 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
         let first = nextPulse
         nextPulse = train.first(atOrAfter: max(now, aim.gapEnd), on: map)
         // By the former map, too: where a change has made pulses late, no stall has.
-        if isTooLate, hasClock, change.step != .stepped, change.wasDue.microseconds(to: now) > limit {
+        if isTooLate, hasClock, change.gridBreak != .stepped, change.wasDue.microseconds(to: now) > limit {
             skipped.pulses += max(0, nextPulse - first)
             skipped.lateness = max(skipped.lateness, lateness)
         }

@@ -83,7 +83,7 @@ import Testing
         #expect(world.followed == Self.port)
     }
 
-    @Test func `an echo stays suspected and fenced while our outputs glide and our tempo changes`() {
+    @Test func `an echo stays suspected and fenced while our outputs slew and our tempo changes`() {
         for moment in [150_000, 2_500_000] as [Int64] {
             var world = LoopWorld(seed: 13)
             world.loops = [(0, Way(), Self.port)]

@@ -3,7 +3,7 @@ import MIDIClock
 import Simulation
 import Testing
 
-/// A device whose clock must never jump: whatever the grid does, its ticks continue evenly.
+/// A device whose clock must never step: whatever the grid does, its ticks continue evenly.
 @Suite
 struct LooperTests {
     private static var looper: OutputSettings {
@@ -13,7 +13,7 @@ struct LooperTests {
     }
 
     @Test(arguments: Seeds.standing(1...30))
-    func `jumps of the grid are followed by gliding to the nearest tick, at no more than half a percent`(seed: UInt64) {
+    func `steps of the grid are followed by slewing to the nearest tick, at no more than half a percent`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let beatsPerMinute = Double.random(in: 20...999, using: &random)
         var settings = Self.looper
@@ -30,7 +30,7 @@ struct LooperTests {
             device.run(score, until: device.now + Int64.random(in: 1...4_000_000, using: &random))
         }
         let gap = Double(line.microsecondsPerBeat * settings.divide) / Double(24 * settings.multiply)
-        // At most half a gap is left to glide; seven of its time constants complete 99 percent of it.
+        // At most half a gap is left to slew; seven of its time constants complete 99 percent of it.
         device.run(score, until: device.now + 3_000_000 + Int64(gap * 0.5 / (2.718 * 0.005) * 20))
         let gaps = zip(device.ticks, device.ticks.dropFirst()).map { Double($1 - $0) }
         #expect(
@@ -45,7 +45,7 @@ struct LooperTests {
     }
 
     @Test
-    func `another session's tempo is adopted at once, its ticks by gliding`() throws {
+    func `another session's tempo is adopted at once, its ticks by slewing`() throws {
         var device = DeviceUnderClock(now: 1)
         var score = playing(line(beatsPerMinute: 120), from: 24, Self.looper)
         device.run(score, until: 3_000_001)
@@ -63,7 +63,7 @@ struct LooperTests {
     }
 
     @Test(arguments: [-200_000, -11_000, 60_000, 200_000] as [Int64])
-    func `an edited offset is followed by gliding, whatever its size`(offset: Int64) {
+    func `an edited offset is followed by slewing, whatever its size`(offset: Int64) {
         var device = DeviceUnderClock(now: 1)
         var score = playing(line(beatsPerMinute: 120), from: 24, Self.looper)
         device.run(score, until: 3_000_000)

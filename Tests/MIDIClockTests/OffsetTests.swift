@@ -28,7 +28,7 @@ struct OffsetTests {
     }
 
     @Test(arguments: Seeds.standing(1...40))
-    func `an offset edited repeatedly while playing glides, and no tick is bunched or lost`(seed: UInt64) {
+    func `an offset edited repeatedly while playing slews, and no tick is bunched or lost`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let line = line(beatsPerMinute: Double.random(in: 20...999, using: &random))
         let most = line.tickLength / 4

@@ -104,7 +104,7 @@ struct OutputSettingsTests {
     }
 
     @Test(arguments: [3_000, -3_000, 400, -9_000] as [Int64])
-    func `an edited offset is followed by gliding, loses no tick and ends exactly`(offset: Int64) throws {
+    func `an edited offset is followed by slewing, loses no tick and ends exactly`(offset: Int64) throws {
         let line = line(beatsPerMinute: 120)
         var device = DeviceUnderClock(now: 1)
         device.run(playing(line, from: 48), until: 3_000_000)

@@ -7,7 +7,7 @@ import Testing
 @Suite
 struct ProfileTests {
     @Test(arguments: Seeds.standing(1...24))
-    func `any profile under any edits, tempos, jumps and stalls leaves its device where the song is`(seed: UInt64) {
+    func `any profile under any edits, tempos, steps and stalls leaves its device where the song is`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         var device = DeviceUnderClock(now: 1)
         var score = stopped(line(beatsPerMinute: Double.random(in: 20...999, using: &random)))

@@ -8,7 +8,7 @@ import Testing
 @Suite
 struct SettlingTests {
     @Test(arguments: Seeds.standing(1...24))
-    func `any settings, edits, tempos, jumps and stalls leave the device where the plan says`(seed: UInt64) {
+    func `any settings, edits, tempos, steps and stalls leave the device where the plan says`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         var device = DeviceUnderClock(now: 1)
         var score = stopped(line(beatsPerMinute: Double.random(in: 20...999, using: &random)))

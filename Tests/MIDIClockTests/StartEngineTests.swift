@@ -198,7 +198,7 @@ struct StartEngineTests {
 }
 
 extension Score {
-    /// A random event: play, stop, a tempo, a step or a jump of the grid, other settings.
+    /// A random event: play, stop, a tempo, a slew or a step of the grid, other settings.
     mutating func disturb(at now: Int64, using random: inout SeededGenerator) {
         switch Int.random(in: 0..<6, using: &random) {
         case 0:

@@ -87,13 +87,13 @@ struct TickPlannerTests {
     }
 
     @Test(arguments: [Int64(-5_000_000), -700_000, 900_000, 60_000_000])
-    func `a grid that jumps relocates a playing device at a sixteenth of the new grid`(jump: Int64) throws {
+    func `a grid that steps relocates a playing device at a sixteenth of the new grid`(step: Int64) throws {
         var device = DeviceUnderClock(now: 1)
         let first = line(beatsPerMinute: 120)
         device.run(playing(first, from: 0), until: 1)
         device.run(playing(first, from: 24), until: 10_000_001)
-        let second = line(beatsPerMinute: 120, timeOrigin: jump)
-        let startTick = Int64(24) - (jump > 9_000_000 ? 96 * 40 : 0)
+        let second = line(beatsPerMinute: 120, timeOrigin: step)
+        let startTick = Int64(24) - (step > 9_000_000 ? 96 * 40 : 0)
         device.run(playing(second, from: startTick), until: 12_000_000)
         #expect(device.transport.prefix(2) == [.start, .stop])
         #expect(device.transport.last == .continue)
@@ -103,7 +103,7 @@ struct TickPlannerTests {
     }
 
     @Test
-    func `a jump while stopped moves the ticks to the new grid`() {
+    func `a step while stopped moves the ticks to the new grid`() {
         var device = DeviceUnderClock(now: 1)
         device.run(stopped(line(beatsPerMinute: 120)), until: 1_000_000)
         let second = line(beatsPerMinute: 120, timeOrigin: 700_009)
@@ -114,15 +114,15 @@ struct TickPlannerTests {
     }
 
     @Test
-    func `a grid that jumps to just behind the next tick loses no tick`() {
+    func `a grid that steps to just behind the next tick loses no tick`() {
         var device = DeviceUnderClock(now: 1)
         var score = stopped(line(beatsPerMinute: 120))
         device.run(score, until: 1_000_100)
         score.map.slew(byMicroseconds: -9_000)
         device.run(score, until: 1_012_000)
-        // This is too much to glide over, and puts tick 49 to 9 ms ago.
+        // This is too much to slew over, and puts tick 49 to 9 ms ago.
         score.map.slew(byMicroseconds: -9_000)
-        // The delay is the jump's and must not count as lateness.
+        // The delay is the step's and must not count as lateness.
         let planned = device.planner.next(score.plan, on: score.map, at: HostTime(microseconds: 1_012_000))
         #expect(planned?.due == HostTime(microseconds: 1_012_000))
         #expect(planned?.belated == 0)
@@ -195,7 +195,7 @@ struct TickPlannerTests {
     }
 
     @Test
-    func `nothing is skipped by a clock that is off, nor where the grid jumps`() {
+    func `nothing is skipped by a clock that is off, nor where the grid steps`() {
         var device = DeviceUnderClock(now: 1)
         var score = playing(line(beatsPerMinute: 120), from: 24)
         device.run(score, until: 2_000_000)
@@ -243,7 +243,7 @@ struct TickPlannerTests {
     }
 
     @Test
-    func `a grid that jumps ahead and back leaves no device waiting for a place it never reaches`() {
+    func `a grid that steps ahead and back leaves no device waiting for a place it never reaches`() {
         var device = DeviceUnderClock(now: 1)
         let first = line(beatsPerMinute: 120)
         device.run(playing(first, from: 24), until: 3_000_000)

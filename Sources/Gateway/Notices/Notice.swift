@@ -25,7 +25,7 @@ package enum Notice: Hashable, Sendable {
     case crowd(String)
     /// A peer announces numbers that no program comes to by itself.
     case extremeNumbers(String)
-    /// The session's clock is known so badly that it can be heard, in microseconds.
+    /// The session's clock may be off by so many microseconds that one can hear it.
     case vagueClock(Double)
     /// The session's tempo is outside what the user allows, in BPM.
     case tempoOutside(Double, TempoFence, outputsHold: Double)
@@ -44,7 +44,7 @@ package enum Notice: Hashable, Sendable {
     /// An output's overrides contradict its profile.
     case contradiction(Subject, String)
     case profileOfOutput(Subject, String)
-    /// An output of time code has its port in common with that of a clock, which is named.
+    /// An output of time code shares its port with one of a clock, which is named.
     case timeCodeBesideClock(Subject, clock: String)
 
     // Incoming clocks.

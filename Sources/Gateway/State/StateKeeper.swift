@@ -36,7 +36,7 @@ package final class StateKeeper: Sendable {
         thread = try RealTimeThread(name: "tactus-state", priority: 0) { writer.run() }
     }
 
-    /// Warnings for the user.
+    /// What the user should know of it.
     var notices: [Notice] { writer.notices }
 
     /// Saves the newest state: at once if a device begins to play, else within a second, or within a minute if the user

@@ -23,12 +23,12 @@ extension FollowerReport.Seen {
     var text: String? {
         switch self {
         case .arrivesTwice: "its clock arrives twice"
-        case .unsteady(.few), .unsteady(.steady): nil
-        case .unsteady(.tooMany(let perSecond)): "it sends \(perSecond) ticks a second, which is no clock"
-        case .unsteady(.single(let every)): "it sends single ticks, every \(Self.duration(every))"
-        case .unsteady(.groups(let every)): "its ticks come in groups, every \(Self.duration(every))"
-        case .unsteady(.bursts(let every)): "its ticks come in bursts, every \(Self.duration(every)), which is no clock"
-        case .unsteady(.irregular(let shortest, let longest)):
+        case .ticks(.few), .ticks(.steady): nil
+        case .ticks(.tooMany(let perSecond)): "it sends \(perSecond) ticks a second, which is no clock"
+        case .ticks(.single(let every)): "it sends single ticks, every \(Self.duration(every))"
+        case .ticks(.groups(let every)): "its ticks come in groups, every \(Self.duration(every))"
+        case .ticks(.bursts(let every)): "its ticks come in bursts, every \(Self.duration(every)), which is no clock"
+        case .ticks(.irregular(let shortest, let longest)):
             "its ticks come \(Self.duration(shortest)) to \(Self.duration(longest)) apart"
         }
     }

@@ -36,6 +36,6 @@ package struct RealTimeRight: Hashable, Sendable {
 
     /// Tells that the scheduling is not what was wanted; nil if it is, and while an answer is awaited.
     var notice: Notice? {
-        priorityWanted == 0 || scheduling.isRealTime || request == .waiting ? nil : .noRealTime(request)
+        priorityWanted <= 0 || scheduling.isRealTime || request == .waiting ? nil : .noRealTime(request)
     }
 }

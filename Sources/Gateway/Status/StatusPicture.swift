@@ -152,13 +152,10 @@ struct StatusPicture: Sendable {
         let output = outputs[slot]
         guard output.connectedTo != nil, output.sink.hasReceiver else { return nil }
         let isPlaying = leadership.transport.isPlaying
-        return
-            switch counters.withCounters(
-                of: slot,
-                {
-                    TickPlanner.SyncState(rawValue: $0.syncState.load(ordering: .relaxed)) ?? .inSync
-                })
-        {
+        let syncState = counters.withCounters(of: slot) {
+            TickPlanner.SyncState(rawValue: $0.syncState.load(ordering: .relaxed)) ?? .inSync
+        }
+        return switch syncState {
         case .inSync: nil
         case .outOfSync: .outOfSync(output.subject, isPlaying: isPlaying)
         case .someOutOfSync: .someOutOfSync(output.subject, isPlaying: isPlaying)

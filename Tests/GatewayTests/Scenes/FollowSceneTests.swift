@@ -122,7 +122,7 @@ struct FollowSceneTests {
         world.setLink(false, at: ours)
         try world.run(until: 14.9)
         #expect(abs(world.tempo(of: ours) - 123.4) < 0.1)
-        // Its song was less than half a beat from the leader's, so it glides there.
+        // Its song was less than half a beat from the leader's, so it slews there.
         try world.run(until: 26)
         try world.expectOnLeader(ours, within: 300)
         #expect(world.machine(of: ours).moves == [.start, .stop, .continue])

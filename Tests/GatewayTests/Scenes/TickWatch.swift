@@ -7,7 +7,7 @@ import BeatTime
 struct TickWatch {
     /// A change of any of these allows the next tick to have any number.
     ///
-    /// Tempo changes and small moves of the grid are not among them: outputs glide after those, or catch up.
+    /// Tempo changes and small moves of the grid are not among them: outputs slew after those, or catch up.
     private struct Circumstances: Hashable {
         var output: OutputCircumstances
         var sink: Sink
@@ -31,9 +31,9 @@ struct TickWatch {
         var (microsecondsPerBeat, tempoChanges): (Int64, UInt32)
         /// Whether the circumstances have changed since, even if they have changed back.
         var isExcused = false
-        /// For how many ticks an output that sends ahead may still be gliding after a change of tempo.
-        var glidingTicks = 0
-        /// Steps of grid and offset that an output may still be gliding over, in microseconds.
+        /// For how many ticks an output that sends ahead may still be slewing after a change of tempo.
+        var slewingTicks = 0
+        /// Moves of grid and offset that an output may still be slewing over, in microseconds.
         var debt = 0.0
         private var (slewed, offset): (Int64, Int64)
 
@@ -50,12 +50,12 @@ struct TickWatch {
                 isExcused || circumstances != Circumstances(of: slot, on: board)
                 || tempoChanges != board.map.tempoChanges
                     && isFarOff(board.map.line, board.slots[slot].settings, at: now)
-            // An output that sends ahead has done so by the old tempo. It slewed over that, and over another step of
+            // An output that sends ahead has done so by the old tempo. It slews over that, and over another move of
             // the grid, as long as they make no more than half a tick together; at 0.5 %, that takes a hundred ticks
             // and more. A leader's jitter changes the tempo by less than 1 %.
             let change = abs(board.map.line.microsecondsPerBeat - microsecondsPerBeat)
             let settings = board.slots[slot].settings
-            if settings.offset < 0, change * 100 > microsecondsPerBeat { glidingTicks = 300 }
+            if settings.offset < 0, change * 100 > microsecondsPerBeat { slewingTicks = 300 }
             debt += Double(abs(board.map.slewed - slewed) + abs(settings.offset - offset))
             (slewed, offset) = (board.map.slewed, settings.offset)
         }
@@ -70,10 +70,10 @@ struct TickWatch {
             return !limits.contains(now.microseconds(to: due))
         }
 
-        /// Whether a step of the grid may have been too much to glide over, since others are not paid yet.
+        /// Whether a move of the grid may have been too much to slew over, since others are not paid yet.
         ///
-        /// One step alone, for example to a leader's ticks, is at most half a tick, and must break nothing.
-        func owesTooMuch(_ line: TickLine) -> Bool { glidingTicks > 0 || debt > Double(line.tickLength / 2 + 2) }
+        /// One move alone, for example to a leader's ticks, is at most half a tick, and must break nothing.
+        func owesTooMuch(_ line: TickLine) -> Bool { slewingTicks > 0 || debt > Double(line.tickLength / 2 + 2) }
     }
 
     /// Allows the next tick of every output to have any number.
@@ -104,8 +104,8 @@ struct TickWatch {
         defer { records[number] = next }
         guard var last = records[number], last.circumstances.output.occupant == slot.occupant else { return nil }
         last.take(number, of: board, at: now)
-        // Gliding over half a tick takes a few hundred ticks.
-        (next.glidingTicks, next.debt) = (max(0, last.glidingTicks - 1), last.debt * 0.99)
+        // Slewing over half a tick takes a few hundred ticks.
+        (next.slewingTicks, next.debt) = (max(0, last.slewingTicks - 1), last.debt * 0.99)
         // With an offset, ticks that are due before the change still follow the old tempo.
         next.isExcused =
             next.isFarOff(board.map.line, slot.settings, at: now)
