@@ -4,7 +4,6 @@ import ClockDispatch
 import ControlServer
 import Essentials
 import Gateway
-import GatewayStatus
 import Glibc
 import Logging
 import MIDIClock

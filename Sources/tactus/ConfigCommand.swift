@@ -2,7 +2,6 @@ import ArgumentParser
 import ConfigurationFiles
 import Essentials
 import Gateway
-import GatewayStatus
 
 struct ConfigCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -113,7 +113,7 @@ package struct CommandValue {
 
     package func number(in range: ClosedRange<Double>) throws(BadCommand) -> Double {
         guard case .number(let value) = scalar, range.contains(value) else {
-            throw .badValue("\(key): \(text(range.lowerBound)) to \(text(range.upperBound))")
+            throw .badValue("\(key): \(range.inWords)")
         }
         return value
     }
@@ -128,7 +128,7 @@ package struct CommandValue {
     /// One of two numbers.
     func number(among first: Double, _ second: Double) throws(BadCommand) -> Double {
         guard case .number(let value) = scalar, value == first || value == second else {
-            throw .badValue("\(key): \(text(first)) or \(text(second))")
+            throw .badValue("\(key): \(shortest(first, atMost: 3)) or \(shortest(second, atMost: 3))")
         }
         return value
     }
@@ -160,6 +160,4 @@ package struct CommandValue {
             throw .badValue("\(key): \(error)")
         }
     }
-
-    private func text(_ number: Double) -> String { shortest(number, atMost: 3) }
 }

@@ -22,13 +22,11 @@ package struct CommandRange: Hashable, Sendable {
 
     /// As people read it, such as `-500 to 500` or `a whole number from 1 to 16`.
     package var numbers: String {
-        "\(isWhole ? "a whole number from " : "")\(text(limits.lowerBound)) to \(text(limits.upperBound))"
+        "\(isWhole ? "a whole number from " : "")\(limits.inWords)"
     }
 
     /// The same with its unit, such as `-500 to 500 ms`.
     package var words: String { numbers + unit }
-
-    private func text(_ limit: Double) -> String { shortest(limit, atMost: 3) }
 
     package static let tempo = CommandRange(Tempo.allowed, " BPM")
     /// Added to a tempo.
@@ -48,4 +46,9 @@ package struct CommandRange: Hashable, Sendable {
     private static func units(_ range: ClosedRange<Int64>, of size: Double = 1) -> ClosedRange<Double> {
         Double(range.lowerBound) / size...Double(range.upperBound) / size
     }
+}
+
+extension ClosedRange<Double> {
+    /// Such as `0 to 64`, as people and JSON write it.
+    var inWords: String { "\(shortest(lowerBound, atMost: 3)) to \(shortest(upperBound, atMost: 3))" }
 }
