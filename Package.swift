@@ -51,7 +51,6 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
         .package(url: "https://github.com/apple/swift-nio-extras", from: "1.34.1"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
-        .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
     ],
     targets: [
         .systemLibrary(name: "CALSA", pkgConfig: "alsa", providers: [.apt(["libasound2-dev"])]),
@@ -82,9 +81,7 @@ let package = Package(
             "ConfigurationFiles",
             uses: ["BeatTime", "RealTime", "Essentials", "MIDIClock", "TimeCode", "CYAML", "CLinux"],
             plugins: ["EmbedProfiles"]),
-        part(
-            "ClockMeter", uses: ["BeatTime", "MIDIClock"],
-            products: [.product(name: "Histogram", package: "hdrhistogram-swift")]),
+        part("ClockMeter", uses: ["BeatTime", "MIDIClock"]),
         part("OnsetDetection"),
         part("QRCode"),
         part("SoundCalibration", uses: ["BeatTime", "MIDIClock", "OnsetDetection"]),
@@ -94,7 +91,7 @@ let package = Package(
         part(
             "Doctor",
             uses: [
-                "BeatTime", "RealTime", "RealTimeKit", "Essentials", "LinkSession", "LinkNetwork", "ALSASequencer",
+                "BeatTime", "RealTime", "DBus", "Essentials", "LinkSession", "LinkNetwork", "ALSASequencer",
                 "CLinux",
             ]),
         part("ClockDispatch", uses: ["BeatTime", "RealTime", "MIDIClock", "TimeCode", "ALSASequencer"]),
@@ -114,7 +111,6 @@ let package = Package(
             ]),
         part("OpenSoundControl", uses: ["CLO"]),
         part("DBus", uses: ["CSystemd", "RealTime"]),
-        part("RealTimeKit", uses: ["DBus", "RealTime"]),
         part(
             "PlainHTTP",
             products: [
@@ -157,7 +153,7 @@ let package = Package(
                 "Gateway", "GatewayStatus", "ClockDispatch", "ControlServer", "ClockMeter", "ConfigurationFiles",
                 "DBus", "Doctor", "MIDIClock", "TimeCode", "ALSASequencer", "AudioCapture", "Listening",
                 "OnsetDetection",
-                "SoundCalibration", "SoundFile", "PlainHTTP", "QRCode", "Essentials", "RealTime", "RealTimeKit",
+                "SoundCalibration", "SoundFile", "PlainHTTP", "QRCode", "Essentials", "RealTime",
                 "BeatTime",
                 "CCommit", "CLinux",
                 logging,
@@ -227,7 +223,7 @@ let package = Package(
         tests(
             of: "Arbiter", uses: ["BeatTime", "LinkSession", "MIDIClock", "Simulation"]),
         tests(of: "OpenSoundControl", uses: ["Simulation"]),
-        tests(of: "RealTimeKit", uses: ["DBus"]),
+        tests(of: "DBus"),
         tests(
             of: "PlainHTTP",
             products: [

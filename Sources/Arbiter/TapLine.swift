@@ -1,10 +1,13 @@
+internal import BeatTime
+
 /// Taps that may be beats of one tempo: a straight line through some of the last ones, from whatever tap to the newest.
 struct TapLine: Comparable {
     /// The taps on the line, in order: their numbers, beats, and times in microseconds.
     private var points: [(tap: Int, beat: Int, time: Double)]
     /// How many taps there are, on the line or not.
     private let total: Int
-    private var fit: Fit
+    /// Times over beats.
+    private var fit: LineFit
 
     /// Fewest taps that make a tempo.
     static let fewest = 3
@@ -34,35 +37,39 @@ struct TapLine: Comparable {
     private init?(from first: Int, to second: Int, beats: Int, of times: [Double]) {
         points = [(first, 0, times[first]), (second, beats, times[second])]
         total = times.count
-        fit = Fit(points)
+        fit = Self.fit(points)
         guard Self.beats.contains(fit.slope) else { return nil }
         for tap in (second + 1)..<max(times.count, second + 1) {
             let last = points[points.count - 1]
             if tap - last.tap > 2 { return nil }
             guard let beat = beat(of: times[tap]), (1...2).contains(beat - last.beat) else { continue }
             points.append((tap, beat, times[tap]))
-            fit = Fit(points)
+            fit = Self.fit(points)
         }
         guard times.count - points[points.count - 1].tap <= 2 else { return nil }
         for tap in (0..<first).reversed() {
             if points[0].tap - tap > 2 { break }
             guard let beat = beat(of: times[tap]), (1...2).contains(points[0].beat - beat) else { continue }
             points.insert((tap, beat, times[tap]), at: 0)
-            fit = Fit(points)
+            fit = Self.fit(points)
         }
         while let slip = worstSlip {
             points.remove(at: slip)
-            fit = Fit(points)
+            fit = Self.fit(points)
         }
         guard Self.beats.contains(fit.slope) else { return nil }
     }
 
+    private static func fit(_ points: [(tap: Int, beat: Int, time: Double)]) -> LineFit {
+        LineFit(points.map { (Double($0.beat), $0.time) })
+    }
+
     /// The beat that a time is, if it is near enough to one.
     private func beat(of time: Double) -> Int? {
-        let beat = ((time - fit.start) / fit.slope).rounded()
+        let beat = ((time - fit.value(at: 0)) / fit.slope).rounded()
         let spread = max(Self.spread, fit.slope / 50)
         let limit = min(4 * spread * (1 + fit.leverage(of: beat)).squareRoot(), fit.slope / 5)
-        return abs(time - fit.start - beat * fit.slope) <= limit ? Int(beat) : nil
+        return abs(time - fit.value(at: beat)) <= limit ? Int(beat) : nil
     }
 
     /// The tap on the line that is farther off than the others let expect; nil if none is.
@@ -79,7 +86,7 @@ struct TapLine: Comparable {
     }
 
     private func off(_ index: Int) -> Double {
-        points[index].time - fit.start - Double(points[index].beat) * fit.slope
+        points[index].time - fit.value(at: Double(points[index].beat))
     }
 
     /// Microseconds per beat.
@@ -121,36 +128,9 @@ struct TapLine: Comparable {
         guard count > Self.fewest || fit.squares <= Self.evenSquares else { return false }
         let spread = ((Self.spread * Self.spread + fit.squares) / Double(1 + count - 2)).squareRoot()
         return points.indices.allSatisfy { index in
-            let distance = Double(points[index].beat) - fit.middle
-            let width = fit.width - distance * distance * Double(count) / Double(count - 1)
-            let change = distance * off(index) / (1 - fit.leverage(of: Double(points[index].beat))) / fit.width
-            return abs(change) + 3 * spread / width.squareRoot() <= fit.slope / 10
+            let beat = Double(points[index].beat)
+            let change = fit.pull(of: beat) * off(index)
+            return abs(change) + 3 * spread / fit.width(without: beat).squareRoot() <= fit.slope / 10
         }
-    }
-
-    /// A least-squares line of times over beats.
-    private struct Fit {
-        /// Time of beat 0, and microseconds per beat.
-        let (start, slope): (Double, Double)
-        /// Mean of the beats, the sum of their squared distances from it, and that of the times from the line.
-        let (middle, width, squares): (Double, Double, Double)
-        private let count: Double
-
-        init(_ points: [(tap: Int, beat: Int, time: Double)]) {
-            let count = Double(points.count)
-            let middle = points.reduce(0) { $0 + Double($1.beat) } / count
-            let time = points.reduce(0) { $0 + $1.time } / count
-            let width = points.reduce(0) { $0 + (Double($1.beat) - middle) * (Double($1.beat) - middle) }
-            let slope = points.reduce(0) { $0 + (Double($1.beat) - middle) * ($1.time - time) } / width
-            let start = time - slope * middle
-            squares = points.reduce(0) { sum, point in
-                let off = point.time - start - slope * Double(point.beat)
-                return sum + off * off
-            }
-            (self.start, self.slope, self.middle, self.width, self.count) = (start, slope, middle, width, count)
-        }
-
-        /// How much a tap at a beat moves the line there, or would as one more: 0 is not at all.
-        func leverage(of beat: Double) -> Double { 1 / count + (beat - middle) * (beat - middle) / width }
     }
 }

@@ -1,34 +1,43 @@
-internal import Histogram
+internal import BeatTime
 
-/// Counts of ticks by error, with three significant digits, in constant memory.
+/// Counts of ticks by error, told apart to a half percent, in constant memory.
 struct ErrorHistogram {
-    private var early = Self.empty
-    private var late = Self.empty
+    private var early = [UInt64](repeating: 0, count: scale.count)
+    private var late = [UInt64](repeating: 0, count: scale.count)
+    /// Number of counted ticks.
+    private(set) var count: UInt64 = 0
 
-    /// In units of 0.1 µs; at most ten seconds.
-    private static let empty = Histogram<UInt64>(highestTrackableValue: most)
+    /// In units of 0.1 µs; at most 13 seconds.
+    private static let scale = LogBuckets(bits: 8, octaves: 27)
     private static let unit = 0.1
-    private static let most: UInt64 = 100_000_000
 
     /// Counts a tick with its error in microseconds, negative if early.
     mutating func record(_ error: Double) {
-        let magnitude = min((abs(error) / Self.unit).rounded(), Double(Self.most))
+        let magnitude = (abs(error) / Self.unit).rounded()
         guard magnitude.isFinite else { return }
-        if error < 0 { early.record(UInt64(magnitude)) } else { late.record(UInt64(magnitude)) }
+        let bucket = Self.scale.index(of: Int64(min(magnitude, 1e9)))
+        if error < 0 { early[bucket] += 1 } else { late[bucket] += 1 }
+        count += 1
     }
-
-    /// Number of counted ticks.
-    var count: UInt64 { early.totalCount + late.totalCount }
 
     /// Error magnitudes that given shares of all ticks do not exceed.
     ///
     /// - Parameter shares: each 0 to 1.
     /// - Returns: microseconds, in the order of the shares.
     func quantiles(_ shares: [Double]) -> [Double] {
-        var both = early
-        both.add(late)
-        return shares.map { Double(both.valueAtPercentile($0 * 100)) * Self.unit }
+        shares.map { share in
+            let wanted = UInt64((Double(count) * share).rounded(.up))
+            var seen: UInt64 = 0
+            let bucket = early.indices.first { bucket in
+                seen += early[bucket] + late[bucket]
+                return seen >= max(1, wanted)
+            }
+            return bucket.map(Self.microseconds) ?? 0
+        }
     }
+
+    /// The error of the ticks in a bucket.
+    private static func microseconds(_ bucket: Int) -> Double { Double(scale.upperEnd(of: bucket)) * unit }
 
     /// Counts in bins of equal width around 0; the outermost include what is beyond 99.9 % of all ticks.
     ///
@@ -39,11 +48,10 @@ struct ErrorHistogram {
         let width = Self.niceWidth(atLeast: max(Self.unit, quantiles([0.999])[0] / Double(most)))
         let sides = max(1, min(most, Int((quantiles([0.999])[0] / width).rounded(.up))))
         var counts = [Int](repeating: 0, count: 2 * sides)
-        for (histogram, isLate) in [(early, false), (late, true)] {
-            for value in histogram.recordedValues() {
-                let place = min(sides - 1, Int(Double(value.value) * Self.unit / width))
-                counts[isLate ? sides + place : sides - 1 - place] += Int(clamping: value.count)
-            }
+        for bucket in early.indices where early[bucket] + late[bucket] > 0 {
+            let place = min(sides - 1, Int(Self.microseconds(bucket) / width))
+            counts[sides - 1 - place] += Int(clamping: early[bucket])
+            counts[sides + place] += Int(clamping: late[bucket])
         }
         return counts.indices.map {
             ClockFigures.Bin(fromMicroseconds: Double($0 - sides) * width, microseconds: width, ticks: counts[$0])

@@ -1,3 +1,4 @@
+internal import BeatTime
 internal import Synchronization
 
 /// Counts durations in microseconds; one thread records, any thread reads.
@@ -12,6 +13,7 @@ internal import Synchronization
 /// assert(lateness.maximum == 40)
 /// ```
 public struct LatencyHistogram: ~Copyable, Sendable {
+    /// As many as ``scale`` has.
     private let buckets = InlineArray<144, Atomic<UInt32>> { _ in Atomic(0) }
     private let longest = Atomic<Int64>(0)
     private let sum = Atomic<Int64>(0)
@@ -28,7 +30,7 @@ public struct LatencyHistogram: ~Copyable, Sendable {
     /// Counts a duration; a negative one counts as 0.
     public func record(microseconds: Int64) {
         let duration = max(0, microseconds)
-        buckets[Self.bucket(of: duration)].wrappingAdd(1, ordering: .relaxed)
+        buckets[Self.scale.index(of: duration)].wrappingAdd(1, ordering: .relaxed)
         sum.wrappingAdd(duration, ordering: .relaxed)
         if duration > longest.load(ordering: .relaxed) { longest.store(duration, ordering: .relaxed) }
     }
@@ -48,7 +50,7 @@ public struct LatencyHistogram: ~Copyable, Sendable {
         var seen = 0
         for index in buckets.indices {
             seen += Int(buckets[index].load(ordering: .relaxed))
-            if seen >= wanted { return min(Self.upperEnd(of: index), maximum) }
+            if seen >= wanted { return min(Self.scale.upperEnd(of: index), maximum) }
         }
         return maximum
     }
@@ -64,22 +66,11 @@ public struct LatencyHistogram: ~Copyable, Sendable {
         var counts = [Int](repeating: 0, count: limits.count + 1)
         var place = 0
         for index in buckets.indices {
-            while place < limits.count, Self.upperEnd(of: index) >= limits[place] { place += 1 }
+            while place < limits.count, Self.scale.upperEnd(of: index) >= limits[place] { place += 1 }
             counts[place] += Int(buckets[index].load(ordering: .relaxed))
         }
         return counts
     }
 
-    private static func bucket(of duration: Int64) -> Int {
-        guard duration >= 16 else { return Int(duration) }
-        let octave = 63 - min(duration, 1 << 20 - 1).leadingZeroBitCount
-        let eighth = Int(min(duration, 1 << 20 - 1) >> (octave - 3)) & 7
-        return 16 + (octave - 4) * 8 + eighth
-    }
-
-    private static func upperEnd(of bucket: Int) -> Int64 {
-        guard bucket >= 16 else { return Int64(bucket) }
-        let (octave, eighth) = ((bucket - 16) / 8 + 4, (bucket - 16) % 8)
-        return Int64(1) << octave + Int64(eighth + 1) << (octave - 3) - 1
-    }
+    private static var scale: LogBuckets { LogBuckets(bits: 3, octaves: 20) }
 }

@@ -1,3 +1,5 @@
+internal import BeatTime
+
 /// Computes when each sample of a sound card was taken, on this computer's clock.
 ///
 /// The driver reports from time to time how many samples there are. The numbers grow in steps, a report may be late by

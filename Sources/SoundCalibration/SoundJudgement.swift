@@ -1,3 +1,5 @@
+internal import BeatTime
+
 /// Decides how late a machine is, from the beats it was sent and the sounds heard.
 ///
 /// The delay and its spread are measured first, while the clock is not moved. Then the clock is moved back and forth.

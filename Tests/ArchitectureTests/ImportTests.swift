@@ -12,7 +12,7 @@ struct ImportTests {
             "LinkSession": ["BeatTime"],
             "MIDIClock": ["BeatTime"],
             "TimeCode": ["BeatTime"],
-            "ClockMeter": ["BeatTime", "MIDIClock", "Histogram"],
+            "ClockMeter": ["BeatTime", "MIDIClock"],
             "GatewayStatus": [],
             "LoopGuard": ["BeatTime", "MIDIClock"],
             "Arbiter": ["BeatTime", "LinkSession", "MIDIClock", "LoopGuard"],
@@ -30,7 +30,7 @@ struct ImportTests {
             ],
             "AudioCapture": ["RealTime", "OnsetDetection", "ALSASequencer", "CALSA", "Glibc", "Synchronization"],
             "Doctor": [
-                "BeatTime", "RealTime", "RealTimeKit", "Essentials", "LinkSession", "LinkNetwork", "ALSASequencer",
+                "BeatTime", "RealTime", "DBus", "Essentials", "LinkSession", "LinkNetwork", "ALSASequencer",
                 "CLinux", "Glibc",
             ],
             "Doctor/Facts": [],
@@ -48,7 +48,6 @@ struct ImportTests {
                 "SoundCalibration", "RealTime", "GatewayStatus", "Gateway", "Glibc", "Synchronization",
             ],
             "DBus": ["CSystemd", "RealTime", "Glibc"],
-            "RealTimeKit": ["DBus", "RealTime", "Glibc"],
             "OpenSoundControl": ["CLO"],
             "QRCode": [],
             "PlainHTTP": [

@@ -1,6 +1,6 @@
 internal import Glibc
 internal import RealTime
-internal import RealTimeKit
+internal import DBus
 
 /// Measures for about a second how late a thread like the clock's wakes.
 struct WakeUpProbe {

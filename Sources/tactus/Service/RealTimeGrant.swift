@@ -1,7 +1,7 @@
 import Gateway
 import Glibc
 import RealTime
-import RealTimeKit
+import DBus
 import Synchronization
 
 /// Asks rtkit for the clock's real-time scheduling, and watches whether the clock keeps it, on a thread of its own.

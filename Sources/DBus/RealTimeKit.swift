@@ -1,4 +1,3 @@
-internal import DBus
 internal import Glibc
 package import RealTime
 

@@ -1,7 +1,6 @@
-import DBus
 import Testing
 
-@testable import RealTimeKit
+@testable import DBus
 
 /// The request in a conversation with a bus and an rtkit that the test plays.
 @Suite

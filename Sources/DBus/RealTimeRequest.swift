@@ -1,5 +1,3 @@
-package import DBus
-
 /// Asks rtkit for real-time scheduling of one thread; a value that takes and returns messages of D-Bus.
 ///
 /// rtkit is the service by which programs of a desktop's user get real-time scheduling without any right of their own.
