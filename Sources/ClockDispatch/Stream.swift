@@ -60,26 +60,23 @@ enum Stream: BitwiseCopyable {
     /// Notes that a device was connected; one that returns may have played on meanwhile.
     mutating func deviceConnected(isReturning: Bool) {
         changeClock { $0.deviceConnected(isReturning: isReturning) }
-        fallSilentUnlessClock()
+        changeTimeCode { $0.fallSilent() }
     }
 
     /// Notes that nothing is sent before the next call of ``next(_:_:at:)``.
     mutating func fallSilent() {
         changeClock { $0.fallSilent() }
-        fallSilentUnlessClock()
-    }
-
-    private mutating func fallSilentUnlessClock() {
-        guard case .timeCode(var stream) = self else { return }
-        stream.fallSilent()
-        self = .timeCode(stream)
+        changeTimeCode { $0.fallSilent() }
     }
 
     /// Realigns a playing device; only a clock has one.
     mutating func realign(_ when: Realignment) { changeClock { $0.realign(when) } }
 
     /// Notes that the device has refused something since the last receipt.
-    mutating func refused() { changeClock { $0.refused() } }
+    mutating func refused() {
+        changeClock { $0.refused() }
+        changeTimeCode { $0.refused() }
+    }
 
     /// Notes that the device has taken everything since the last receipt.
     mutating func taken() { changeClock { $0.taken() } }
@@ -95,6 +92,12 @@ enum Stream: BitwiseCopyable {
         guard case .clock(var planner) = self else { return nil }
         defer { self = .clock(planner) }
         return change(&planner)
+    }
+
+    private mutating func changeTimeCode(_ change: (inout TimeCodeStream) -> Void) {
+        guard case .timeCode(var stream) = self else { return }
+        change(&stream)
+        self = .timeCode(stream)
     }
 
     private var planner: TickPlanner? { if case .clock(let planner) = self { planner } else { nil } }

@@ -21,7 +21,7 @@ package struct TimeCodePlan: Hashable, Sendable, BitwiseCopyable {
 /// begins with the first of them.
 ///
 /// Owned by the output thread: a plain value of fixed size that allocates nothing.
-package struct TimeCodeStream: Hashable, Sendable, BitwiseCopyable {
+package struct TimeCodeStream: Sendable, BitwiseCopyable {
     /// What is counted from: when its start is on time, with the offset.
     private var origin: HostTime?
     private var start = TimeCode(.twentyFive, frame: 0)
@@ -29,8 +29,15 @@ package struct TimeCodeStream: Hashable, Sendable, BitwiseCopyable {
     private var quarter: Int64 = 0
     /// Whether a full frame must be sent before it.
     private var isLocating = false
-    /// Whether the last plan was stopped.
-    private var isStopped = true
+    /// When the last plan stopped; nil if it plays, or has been stopped for long.
+    private var stoppedAt: HostTime?
+    /// The origin and the due time of a full frame, if that was the last message sent.
+    private var lastFullFrame: (origin: HostTime?, due: HostTime)?
+    /// When a full frame that was refused is sent again.
+    private var retryTime: HostTime?
+
+    /// Microseconds until a full frame that was refused is sent again.
+    private static let retryDelay: Int64 = 20_000
 
     /// A message, and when to send it.
     package struct Event: Hashable, Sendable, BitwiseCopyable {
@@ -42,7 +49,14 @@ package struct TimeCodeStream: Hashable, Sendable, BitwiseCopyable {
     package init() {}
 
     /// Begins anew with the next message: a receiver was connected, or nothing was sent for a while.
-    package mutating func fallSilent() { origin = nil }
+    package mutating func fallSilent() { self = TimeCodeStream() }
+
+    /// Notes that the receiver did not take the last message; a full frame is sent again.
+    package mutating func refused() {
+        guard let last = lastFullFrame.take() else { return }
+        (origin, isLocating) = (last.origin, true)
+        retryTime = last.due.advanced(byMicroseconds: Self.retryDelay)
+    }
 
     /// The next message, and when to send it.
     ///
@@ -51,35 +65,44 @@ package struct TimeCodeStream: Hashable, Sendable, BitwiseCopyable {
     ///   - now: the earliest time at which it may be sent, never earlier than in the previous call.
     /// - Returns: a message, which may be due already; nil if there is nothing to send until the plan changes.
     package mutating func next(_ plan: TimeCodePlan, at now: HostTime) -> Event? {
-        isStopped = plan.begin == nil
+        let soonest = max(now, retryTime ?? now)
         guard let begin = plan.begin?.advanced(byMicroseconds: plan.offset) else {
             guard let origin else { return nil }
             // Where it stops.
-            let frames = start.rate.quarters(inMicroseconds: max(0, origin.microseconds(to: now))) / 4
-            return Event(message: .fullFrame(TimeCode(start.rate, frame: start.frame + frames)), due: now)
+            let stop = stoppedAt ?? now
+            stoppedAt = stop
+            let frames = start.rate.quarters(inMicroseconds: max(0, origin.microseconds(to: stop))) / 4
+            return Event(message: .fullFrame(TimeCode(start.rate, frame: start.frame + frames)), due: soonest)
         }
+        stoppedAt = nil
         if let origin, start == plan.start, isSmall(origin.microseconds(to: begin)) || quarter == 0 && begin > now {
             // A step that is too small to be told, or of a beginning that is still ahead.
             self.origin = begin
         } else {
             (origin, start, isLocating) = (begin, plan.start, true)
-            locate(at: now)
+            locate(at: soonest)
         }
         if due(quarter) < now.advanced(byMicroseconds: -start.rate.microseconds(ofQuarters: 4)) {
             // Held up for longer than a frame.
             isLocating = true
-            locate(at: now)
+            locate(at: soonest)
+        } else if retryTime != nil {
+            locate(at: soonest)
         }
         let time = TimeCode(start.rate, frame: start.frame + quarter / 8 * 2 + firstFrame)
-        guard !isLocating else { return Event(message: .fullFrame(time), due: now) }
+        guard !isLocating else { return Event(message: .fullFrame(time), due: soonest) }
         return Event(message: .quarterFrame(piece: UInt8(quarter % 8), of: time), due: due(quarter))
     }
 
     /// Notes that a message was sent: what ``next(_:at:)`` gave last.
     package mutating func sent(_ event: Event) {
-        guard case .fullFrame = event.message else { return quarter += 1 }
-        isLocating = false
-        if isStopped { origin = nil }
+        guard case .fullFrame = event.message else {
+            lastFullFrame = nil
+            return quarter += 1
+        }
+        lastFullFrame = (origin, event.due)
+        (isLocating, retryTime) = (false, nil)
+        if stoppedAt != nil { origin = nil }
     }
 
     /// Whether a step, in microseconds, is shorter than a quarter of a frame.

@@ -123,6 +123,34 @@ struct TimeCodeStreamTests {
     }
 
     @Test
+    func `a full frame that was refused is sent again, and no piece before it`() throws {
+        let start = try start(.twentyFive)
+        var output = Output()
+        func refuse(_ count: Int, _ plan: TimeCodePlan) throws {
+            for _ in 0..<count {
+                let next = try #require(output.stream.next(plan, at: output.now))
+                guard case .fullFrame = next.message else { Issue.record("\(next)"); return }
+                output.now = max(output.now, next.due)
+                output.stream.sent(next)
+                output.stream.refused()
+            }
+        }
+        let plan = TimeCodePlan(begin: at(5.03), start: start)
+        try refuse(5, plan)
+        #expect(output.now == at(5.08))
+        output.run(plan, until: at(8.5))
+        let told = try #require(output.receiver.fullFrames.first)
+        #expect(told.time.description == "23:00:00:04" && told.at == at(5.1))
+        #expect(output.receiver.times.first?.began == at(5.19))
+        let stopped = TimeCodePlan(begin: nil, start: start)
+        try refuse(5, stopped)
+        output.run(stopped, until: at(20))
+        let last = try #require(output.receiver.fullFrames.last)
+        #expect(last.time.description == "23:00:03:11" && last.at == at(8.6))
+        #expect(output.receiver.fullFrames.count == 2 && output.receiver.faults.isEmpty)
+    }
+
+    @Test
     func `a nudge moves the pieces, and interrupts nothing`() throws {
         let start = try start(.twentyFive)
         var output = Output()

@@ -89,6 +89,27 @@ struct TimeCodeSceneTests {
         #expect(fullFrames(world, ours).count == 1)
     }
 
+    @Test(arguments: Seeds.standing(1...5))
+    func `beside a leader it counts from the leader's first step, and stops with it`(seed: UInt64) throws {
+        var world = GatewayWorld("time code of a leader's song", seed: seed)
+        let ours = try addGateway(to: &world)
+        world.playLeader(at: ours, tempo: 123.4, jitter: .gaussian(300), seconds: 1...20, seed: seed) { tick in
+            tick == 240 ? [.start] : tick == 720 ? [.stop] : []
+        }
+        try world.run(until: 19)
+        let began = Double(world.leaderTime(ofTick: 240, at: ours)) / 1e6
+        let ends = Double(world.leaderTime(ofTick: 720, at: ours)) / 1e6
+        let times = times(world, ours)
+        #expect(abs(Double(times.count) - (ends - began) * 12.5) <= 2)
+        // The leader's own ticks shake by 0.3 ms.
+        for (at, code) in times {
+            let truth = Double(
+                world.nodes[ours].clock.hostTime(at: WorldTime(microseconds: Int64(at * 1e6))).microseconds)
+            #expect(abs(truth / 1e6 - began - code) < 0.003, "\(code) s at \(truth / 1e6 - began) s")
+        }
+        #expect(fullFrames(world, ours).count == 2)
+    }
+
     @Test
     func `what only a clock has is refused, an offset is not`() throws {
         var world = GatewayWorld("settings of time code", seed: 1)
@@ -104,7 +125,7 @@ struct TimeCodeSceneTests {
         let moved = world.command(.adjust(output: "Desk time code", OutputAdjustment(offset: -20)), at: ours)
         try world.run(until: 9)
         #expect(world.nodes[ours].refusal(moved) == nil)
-        #expect(world.nodes[ours].output("Desk time code")?.offset == -20)
+        #expect(world.nodes[ours].output("Desk time code")?.offset == -20_000)
     }
 
     @Test
