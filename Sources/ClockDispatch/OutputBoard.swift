@@ -62,11 +62,13 @@ package struct OutputBoard: Sendable, BitwiseCopyable {
         package var realigning = Realigning()
         /// The loop guard's probe, or the marks on its ticks for calibration.
         package var probe = Probe.none
+        /// Where in the song its device does not play.
+        package var rest = Rest.none
 
         package init(
             stream: StreamKind = .clock, settings: OutputSettings = OutputSettings(), sink: Sink = .away,
             isEnabled: Bool = true, isShared: Bool = false, occupant: UInt32 = 0, connections: UInt32 = 0,
-            realigning: Realigning = Realigning(), probe: Probe = .none
+            realigning: Realigning = Realigning(), probe: Probe = .none, rest: Rest = .none
         ) {
             self.stream = stream
             self.settings = settings
@@ -77,11 +79,13 @@ package struct OutputBoard: Sendable, BitwiseCopyable {
             self.connections = connections
             self.realigning = realigning
             self.probe = probe
+            self.rest = rest
         }
 
         /// The output's plan for a transport.
         package func plan(_ transport: PlannedTransport) -> OutputPlan {
-            var plan = OutputPlan(transport: transport, settings: settings, probe: probe, isShared: isShared)
+            var plan = OutputPlan(
+                transport: transport, settings: settings, probe: probe, isShared: isShared, rest: rest)
             if !isEnabled {
                 plan.transport.isPlaying = false
                 plan.settings.isClockAlwaysOn = false

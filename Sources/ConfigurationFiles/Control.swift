@@ -6,13 +6,16 @@ package struct Control: Hashable, Sendable {
     package var port: Placed<String>
     package var message: Message
     package var verb: Verb
+    /// The name of the output that is meant; nil for all.
+    package var output: String?
     /// Whether it alternates: one press reports a high value, the next a low one.
     package var isLatching: Bool
 
-    package init(port: Placed<String>, message: Message, verb: Verb, isLatching: Bool = false) {
+    package init(port: Placed<String>, message: Message, verb: Verb, output: String? = nil, isLatching: Bool = false) {
         self.port = port
         self.message = message
         self.verb = verb
+        self.output = output
         self.isLatching = isLatching
     }
 
@@ -52,10 +55,22 @@ package struct Control: Hashable, Sendable {
         case nudgeEarlier = "nudge-earlier"
         case nudgeLater = "nudge-later"
         case realign
+        /// Mutes, or lets enter again.
+        case mute
         case undo
         /// Toggles Link.
         case toggleLink = "toggle-link"
         case linkOn = "link-on"
         case linkOff = "link-off"
+
+        /// Whether it is for outputs, so that one may be named.
+        package var takesOutput: Bool {
+            switch self {
+            case .nudgeEarlier, .nudgeLater, .realign, .mute: true
+            case .play, .stop, .togglePlay, .tap, .tempoUp, .tempoDown, .halfTempo, .doubleTempo, .undo, .toggleLink,
+                .linkOn, .linkOff:
+                false
+            }
+        }
     }
 }

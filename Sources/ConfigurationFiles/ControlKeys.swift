@@ -7,11 +7,17 @@ extension Kind<[Control]> {
             Key("port", \.port, .text(example: "FCB1010")).required("it says where the control is heard"),
             Key("message", \.message, .message).required("it says what is heard, such as { note: 60 }"),
             Key("do", \.verb, .word).required("it says what is done, such as play"),
+            Key("output", \.output, .text(longest: 63, example: "Drums")),
             Key("latching", \.isLatching, .boolean),
         ]
         return Kind<Control> { node, label, reading in
             var control = Control(port: Placed("", at: node.place), message: Control.Message(.note, 0), verb: .stop)
             node.read(into: &control, keys: keys, section: label, &reading)
+            if control.output != nil, !control.verb.takesOutput, let place = node.place(of: "output") {
+                let verbs = Control.Verb.allCases.filter(\.takesOutput).map(\.rawValue)
+                reading.note(
+                    place, "'output' does nothing with 'do: \(control.verb.rawValue)'; it is for \(verbs.oneOfThem)")
+            }
             return control
         }.list(example: "'- { port: FCB1010, message: { program: 1 }, do: play }'")
     }

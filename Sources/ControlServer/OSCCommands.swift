@@ -25,6 +25,10 @@ extension OSCMessage {
         case "/tactus/undo": isPressed ? .undo : nil
         case "/tactus/toggle-link": isPressed ? .toggleLink : nil
         case "/tactus/realign": output(0) != nil || isPressed ? .realign(output: output(0), .atBar) : nil
+        case "/tactus/mute": .mute(output: output(1), try isOn() ? .on : .off(afterBars: 0))
+        case "/tactus/enter":
+            .mute(output: output(1), .off(afterBars: Int(try number(.entryBars))))
+        case "/tactus/count-in": .countIn(bars: Int(try number(.countIn)))
         case "/tactus/link": .enableLink(try isOn())
         case "/tactus/start-stop-sync": .enableStartStopSync(try isOn())
         case "/tactus/tempo":

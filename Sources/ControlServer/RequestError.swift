@@ -84,6 +84,7 @@ struct RequestError: Error, HTTPResponseError {
             case .notConnected: (.conflict, "not-connected")
             case .notPlaying: (.conflict, "not-playing")
             case .notPlaceable: (.conflict, "not-placeable")
+            case .notMutable: (.conflict, "not-mutable")
             case .nothingToUndo: (.conflict, "nothing-to-undo")
             case .changedSince: (.conflict, "changed-since")
             case .badConfiguration: (.unprocessableContent, "bad-configuration")

@@ -139,6 +139,10 @@ package struct Status: Codable, Hashable, Sendable {
         ///
         /// With time code, all counts of ticks are of its quarter frames.
         @Nullable package var timeCode: String?
+        /// Whether its device does not play with the song, though its clock goes on.
+        package var muted: Bool
+        /// Beat of the song at which the device is stopped because it is muted, or enters; nil if nothing is asked for.
+        @Nullable package var changesAtBeat: Double?
         /// Ticks sent since the gateway started, while the device was connected.
         package var ticks: Int
         /// Ticks sent more than 1 ms late.
@@ -168,7 +172,8 @@ package struct Status: Codable, Hashable, Sendable {
             lateTicks: Int, skippedTicks: Int = 0, offsetMilliseconds: Double, multiply: Int, divide: Int,
             swing: Double,
             range: [Double]? = nil, sentTempo: Double? = nil, latenessMicroseconds: Lateness?,
-            lastMinute: Punctuality? = nil, timeCode: String? = nil
+            lastMinute: Punctuality? = nil, timeCode: String? = nil,
+            muted: Bool = false, changesAtBeat: Double? = nil
         ) {
             self.id = id
             self.name = name
@@ -188,6 +193,8 @@ package struct Status: Codable, Hashable, Sendable {
             self.latenessMicroseconds = latenessMicroseconds
             self.lastMinute = lastMinute
             self.timeCode = timeCode
+            self.muted = muted
+            self.changesAtBeat = changesAtBeat
         }
     }
 

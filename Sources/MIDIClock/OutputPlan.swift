@@ -13,14 +13,18 @@ public struct OutputPlan: Hashable, Sendable, BitwiseCopyable {
     public var probe: Probe
     /// Whether several devices receive from this output, so that messages for one reach the others.
     public var isShared: Bool
+    /// The part of the song in which the device does not play.
+    public var rest: Rest
 
     public init(
-        transport: PlannedTransport, settings: OutputSettings, probe: Probe = .none, isShared: Bool = false
+        transport: PlannedTransport, settings: OutputSettings, probe: Probe = .none, isShared: Bool = false,
+        rest: Rest = .none
     ) {
         self.transport = transport
         self.settings = settings
         self.probe = probe
         self.isShared = isShared
+        self.rest = rest
     }
 }
 

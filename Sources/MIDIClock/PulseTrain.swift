@@ -74,6 +74,12 @@ struct PulseTrain: BitwiseCopyable {
         return time.advanced(byMicroseconds: offset + debt(at: time) + displacement(of: place, map.line))
     }
 
+    /// When to send what belongs between a pulse and the next, not too close to either.
+    func afterPulse(_ pulse: Int64, on map: TempoMap) -> HostTime {
+        let (before, after) = (due(pulse, on: map), due(pulse + 1, on: map))
+        return before.advanced(byMicroseconds: before.microseconds(to: after) * 2 / 5)
+    }
+
     /// Displacement of a pulse by the probe, limited so that pulses keep their distance.
     private func displacement(of place: TickPlace, _ line: TickLine) -> Int64 {
         guard place.tick >= probe.startTick else { return 0 }

@@ -157,9 +157,7 @@ struct StartPlan: Hashable, BitwiseCopyable {
     /// pulse. What precedes them is sent `locate` earlier still.
     func due(_ plan: OutputPlan, _ train: PulseTrain, on map: TempoMap) -> HostTime {
         let first = train.due(pulse, on: map)
-        let previous = train.due(pulse - 1, on: map)
-        let earliest = previous.advanced(byMicroseconds: previous.microseconds(to: first) * 2 / 5)
-        let lead = max(first.advanced(byMicroseconds: -plan.settings.lead), earliest)
+        let lead = max(first.advanced(byMicroseconds: -plan.settings.lead), train.afterPulse(pulse - 1, on: map))
         return stage == .move ? lead : lead.advanced(byMicroseconds: -plan.settings.locate)
     }
 

@@ -113,17 +113,20 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
         let aim = follow(plan, on: map, at: now)
         if let probe = probe(plan, aim, at: now) { return probe }
         if device != .stopped {
-            if playsOn(plan) { return goOn(plan, aim, on: map, at: now) }
+            let (playsOn, rests) = (playsOn(plan), sendsStop && isResting(plan, aim))
+            if playsOn, !rests { return goOn(plan, aim, on: map, at: now) }
             guard !sendsStop else {
+                // What ends with a bar is not cut short.
+                let due = playsOn ? max(now, train.afterPulse(nextPulse - 1, on: map)) : now
                 return PlannedMessage(
-                    message: .stop, due: now, belated: 0, place: aim.place, pulse: nextPulse, startPlan: nil)
+                    message: .stop, due: due, belated: 0, place: aim.place, pulse: nextPulse, startPlan: nil)
             }
             device = .stopped
             receipts.syncState = .inSync
         }
         isMisplaced = false
         realignment = nil
-        guard plan.transport.isPlaying else {
+        guard plan.transport.isPlaying, plan.rest.until < .max || !isResting(plan, aim) else {
             startPlan = nil
             return plan.settings.isClockAlwaysOn ? pulse(aim) : repeatedStop(aim, at: now)
         }
@@ -246,6 +249,11 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
     /// Has a playing device realigned, because it counts differently from now on.
     private mutating func losePlace() {
         if device != .stopped, receipts.isPlaceLost { realignment = realignment ?? .atBar }
+    }
+
+    /// Whether the device rests when the next pulse comes.
+    func isResting(_ plan: OutputPlan, _ aim: Aim) -> Bool {
+        plan.rest.contains(aim.place.tick &- plan.transport.startTick)
     }
 
     /// Earliest time for the next pulse, whatever the map says.

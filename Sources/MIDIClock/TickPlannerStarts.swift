@@ -18,7 +18,8 @@ extension TickPlanner {
     mutating func enter(
         _ plan: OutputPlan, on map: TempoMap, at now: HostTime
     ) -> PlannedMessage {
-        let startPlan = validStartPlan(joinsAtBar ? .topOrBar : .topOrSixteenth, plan, on: map, at: now)
+        let isBarWanted = joinsAtBar || isResting(plan, aim(map))
+        let startPlan = validStartPlan(isBarWanted ? .topOrBar : .topOrSixteenth, plan, on: map, at: now)
         if !plan.settings.isClockAlwaysOn {
             nextPulse = max(nextPulse, startPlan.pulse - Self.preroll(plan.settings))
         }
@@ -67,7 +68,11 @@ extension TickPlanner {
         if device == .stopped, !plan.settings.isClockAlwaysOn {
             nextPulse = train.first(atOrAfter: max(now, gapEnd(map)), on: map)
         }
-        let earliest = nextPulse + Self.preroll(plan.settings)
+        var earliest = nextPulse + Self.preroll(plan.settings)
+        if isResting(plan, aim(map)) {
+            let end = TickPlace(tick: plan.transport.startTick &+ plan.rest.until)
+            earliest = max(earliest, train.grid.pulse(atOrAfter: end))
+        }
         return StartPlan.first(place, from: earliest, plan, train, on: map, at: now)
     }
 

@@ -101,13 +101,25 @@ struct PlayCommand: AsyncParsableCommand {
         discussion: """
             EXAMPLES
               tactus play
+              tactus play --count-in 2                  after two bars of clock alone
               tactus play --json | jq .startsInBeats    how many beats are left until the start
             """)
 
+    @Option(
+        help: ArgumentHelp(
+            "Begin the song so many bars later; the clock runs meanwhile. \(CommandRange.countIn.words).",
+            valueName: "bars"))
+    var countIn = 0
     @OptionGroup var remote: RemoteOptions
 
+    func validate() throws {
+        guard CommandRange.countIn.contains(Double(countIn)) else {
+            throw ValidationError("--count-in takes \(CommandRange.countIn.words) bars")
+        }
+    }
+
     func run() async throws {
-        try await remote.give(.setPlaying(true)) { StatusText.transport($0) }
+        try await remote.give(countIn > 0 ? .countIn(bars: countIn) : .setPlaying(true)) { StatusText.transport($0) }
     }
 }
 
@@ -375,6 +387,70 @@ struct RealignCommand: AsyncParsableCommand {
     func run() async throws {
         try await remote.give(.realign(output: output, now ? .now : .atBar)) { _ in
             "\(output ?? "every connected output") will realign \(now ? "as soon as it can" : "at the next bar")"
+        }
+    }
+}
+
+struct MuteCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "mute", abstract: "Stop a device at the next bar; its clock and the others go on.",
+        discussion: """
+            It stays stopped in songs that follow, until 'tactus unmute'. Without a name, all devices are muted that can be \
+            sent Stop.
+
+            EXAMPLES
+              tactus mute tr-8s
+            """)
+
+    @Argument(
+        help: "The output as 'tactus status' names it, or a part of its name. (default: all)", completion: .output)
+    var output: String?
+    @OptionGroup var remote: RemoteOptions
+
+    func run() async throws {
+        try await remote.give(.mute(output: output, .on)) { status in
+            "\(output ?? "every device") is muted\(status.playing ? " at the next bar" : "")"
+        }
+    }
+}
+
+struct UnmuteCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "unmute", abstract: "Let a device enter at the next bar, or some bars after it.",
+        discussion: """
+            A device that plays already is stopped meanwhile. While the song is stopped, bars are counted from its beginning.
+
+            EXAMPLES
+              tactus unmute tr-8s
+              tactus unmute tr-8s --after 8    eight bars after the next bar
+            """)
+
+    @Argument(
+        help: "The output as 'tactus status' names it, or a part of its name. (default: all)", completion: .output)
+    var output: String?
+    @Option(
+        help: ArgumentHelp(
+            "How many bars after the next bar, \(CommandRange.entryBars.words).", valueName: "bars"))
+    var after = 0
+    @OptionGroup var remote: RemoteOptions
+
+    func validate() throws {
+        guard CommandRange.entryBars.contains(Double(after)) else {
+            throw ValidationError("--after takes \(CommandRange.entryBars.words) bars")
+        }
+    }
+
+    func run() async throws {
+        try await remote.give(.mute(output: output, .off(afterBars: after))) { status in
+            let bars = after == 1 ? "a bar" : "\(after) bars"
+            let place =
+                switch (status.playing, after) {
+                case (false, 0): "with the song"
+                case (false, _): "\(bars) into the song"
+                case (true, 0): "at the next bar"
+                case (true, _): "\(bars) after the next bar"
+                }
+            return "\(output ?? "every device") enters \(place)"
         }
     }
 }

@@ -110,7 +110,8 @@ enum StatusText {
     }
 
     private static func output(_ output: Status.Output) -> String {
-        var parts = output.profile.map { ["profile \($0)"] } ?? []
+        var parts = output.muted ? ["muted"] : []
+        parts += output.profile.map { ["profile \($0)"] } ?? []
         let unit = output.timeCode == nil ? "tick" : "quarter frame"
         if !output.isAbsent { parts += [counted(output.ticks, unit), "\(output.lateTicks) late"] }
         if output.skippedTicks > 0, !output.isAbsent { parts.append("\(output.skippedTicks) left out") }

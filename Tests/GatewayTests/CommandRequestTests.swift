@@ -11,6 +11,8 @@ struct CommandRequestTests {
         .stepTempo(by: -0.1), .scaleTempo(by: 0.5), .tap(at: HostTime(microseconds: 1_234_567_005)), .tap(at: nil),
         .follow(.auto), .follow(.port("TR-8S")), .setQuantum(Beats(3)), .undo, .realign(output: nil, .atBar),
         .realign(output: "my desk/1", .now), .adjust(output: nil, OutputAdjustment(nudge: -2.5)),
+        .mute(output: nil, .on), .mute(output: "a", .off(afterBars: 4)), .mute(output: "a", .toggle),
+        .countIn(bars: 2),
         .adjust(output: "Bär", OutputAdjustment(offset: -20)),
         .adjust(output: "a", OutputAdjustment(resetsOffset: true)),
         .adjust(output: "a", OutputAdjustment(multiply: 2, divide: 96, swing: 62.5, range: 40...300)),

@@ -104,6 +104,7 @@ struct ControlTests {
             .doubleTempo: .scaleTempo(by: 2), .undo: .undo,
             .nudgeEarlier: .adjust(output: nil, OutputAdjustment(nudge: -1)),
             .nudgeLater: .adjust(output: nil, OutputAdjustment(nudge: 1)), .realign: .realign(output: nil, .atBar),
+            .mute: .mute(output: nil, .toggle),
             .toggleLink: .toggleLink, .linkOn: .enableLink(true), .linkOff: .enableLink(false),
         ]
         #expect(Set(expected.keys) == Set(Control.Verb.allCases))

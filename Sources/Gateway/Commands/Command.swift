@@ -27,6 +27,10 @@ package enum Command: Hashable, Sendable {
     case adjust(output: String?, OutputAdjustment)
     /// Stops a playing output's device and lets it enter again; without a name, all devices.
     case realign(output: String?, Realignment)
+    /// Stops an output's device at the next bar while its clock goes on, or lets it enter; without a name, all devices.
+    case mute(output: String?, Muting)
+    /// Plays, with the song beginning so many bars later; the clock runs meanwhile.
+    case countIn(bars: Int)
     /// Applies a new configuration; unchanged parts keep running.
     case configure(LiveConfiguration)
     /// Takes the last change back: of tempo, quantum, switches, the clock to follow, or outputs. Again redoes it.

@@ -16,6 +16,8 @@ package enum CommandError: Error, Hashable, Sendable, CustomStringConvertible {
     case notPlaying(String?)
     /// The device of the named output cannot be placed in a song.
     case notPlaceable(String)
+    /// The device of the named output cannot be stopped in a song.
+    case notMutable(String)
     /// No change is known that could be taken back.
     case nothingToUndo
     /// What the last change set has been changed by others since; says what.
@@ -38,6 +40,7 @@ package enum CommandError: Error, Hashable, Sendable, CustomStringConvertible {
         case .outOfRange(_, let possible): possible
         case .busy: "try again"
         case .notPlaying(nil): "'tactus play' starts the song"
+        case .notMutable: "switch it off instead, which ends its clock"
         case .unclearName, .notConnected, .notPlaying, .notPlaceable, .nothingToUndo, .changedSince, .badConfiguration,
             .refusedEdit:
             nil
@@ -56,6 +59,7 @@ package enum CommandError: Error, Hashable, Sendable, CustomStringConvertible {
             output.map { "\($0) gets no clock: it is switched off, or it leads" } ?? "nothing is playing"
         case .notPlaceable(let output):
             "\(output) cannot be realigned: its profile allows neither Start nor Song Position"
+        case .notMutable(let output): "\(output) cannot be muted, because it cannot be sent Stop"
         case .nothingToUndo: "there is nothing to undo"
         case .changedSince(let change): "nothing was undone: \(change)"
         case .badConfiguration(let mistakes): mistakes.joined(separator: "\n")

@@ -40,6 +40,10 @@ package struct CommandRange: Hashable, Sendable {
     package static let swing = CommandRange(units(OutputSettings.swings, of: 10), " %")
     /// Each limit of the tempos that a device takes.
     package static let deviceTempo = CommandRange(1...999, " BPM")
+    /// Bars after which a device enters; 0 is the next one.
+    package static let entryBars = CommandRange(0...64, isWhole: true)
+    /// Bars that are counted in; 0 is none.
+    package static let countIn = CommandRange(0...16, isWhole: true)
     /// For how long ticks are marked.
     package static let markTime = CommandRange(0...600, " s", isWhole: true)
 

@@ -14,15 +14,17 @@ package enum CommandPath: String, CaseIterable, Hashable, Sendable {
     case nudge
     case undo
     case realign
+    case mute
     /// Settings of one output.
     case output = "outputs/:id"
     case outputRealign = "outputs/:id/realign"
+    case outputMute = "outputs/:id/mute"
 
     /// Whether the method is PATCH; that of all others is POST.
     package var isPatch: Bool { self == .output }
 
     /// Whether an output is named in the path.
-    package var namesOutput: Bool { self == .output || self == .outputRealign }
+    package var namesOutput: Bool { rawValue.hasPrefix("outputs/") }
 }
 
 /// A command as clients send it by HTTP, and as the server reads it.
@@ -47,6 +49,8 @@ extension Command {
         case .enableLink(let isOn): CommandRequest(.link, ["enabled": .boolean(isOn)])
         case .enableStartStopSync(let isOn): CommandRequest(.startStopSync, ["enabled": .boolean(isOn)])
         case .setPlaying(let isPlaying): CommandRequest(.transport, ["playing": .boolean(isPlaying)])
+        case .countIn(let bars):
+            CommandRequest(.transport, ["playing": .boolean(true), "countInBars": .number(Double(bars))])
         case .setTempo(let tempo): CommandRequest(.tempo, ["bpm": .number(tempo.beatsPerMinute)])
         case .stepTempo(let step): CommandRequest(.tempo, ["step": .number(step)])
         case .scaleTempo(let factor): CommandRequest(.tempo, ["scale": .number(factor)])
@@ -59,9 +63,19 @@ extension Command {
             CommandRequest(
                 output == nil ? .realign : .outputRealign, output: output,
                 ["when": .text(when == .now ? "now" : "bar")])
+        case .mute(let output, .on): Self.muteRequest(output, ["muted": .boolean(true)])
+        case .mute(let output, .off(let bars)):
+            Self.muteRequest(output, ["muted": .boolean(false), "afterBars": .number(Double(bars))])
+        case .mute(let output, .toggle): Self.muteRequest(output)
         case .undo: CommandRequest(.undo)
         case .toggleLink, .togglePlaying, .configure: nil
         }
+    }
+
+    private static func muteRequest(
+        _ output: String?, _ values: [String: CommandBody.Scalar] = [:]
+    ) -> CommandRequest {
+        CommandRequest(output == nil ? .mute : .outputMute, output: output, values)
     }
 
     /// Reads a request.
@@ -76,7 +90,12 @@ extension Command {
         case .link: self = .enableLink(try CommandBody(["enabled"], in: json).required("enabled").boolean())
         case .startStopSync:
             self = .enableStartStopSync(try CommandBody(["enabled"], in: json).required("enabled").boolean())
-        case .transport: self = .setPlaying(try CommandBody(["playing"], in: json).required("playing").boolean())
+        case .transport:
+            let body = try CommandBody(["playing", "countInBars"], in: json)
+            let isPlaying = try body.required("playing").boolean()
+            let bars = Int(try body.optional("countInBars")?.number(.countIn) ?? 0)
+            guard isPlaying || bars == 0 else { throw .badValue("countInBars: only with playing true") }
+            self = bars > 0 ? .countIn(bars: bars) : .setPlaying(isPlaying)
         case .tempo: self = try Self.tempo(try CommandBody(["bpm", "step", "scale"], isOne: true, in: json))
         case .tap:
             // By the sender's own clock, which no network delay disturbs.
@@ -93,6 +112,12 @@ extension Command {
         case .realign, .outputRealign:
             let when = try CommandBody(optional: ["when"], in: json).optional("when")
             self = .realign(output: output, try when?.choice(among: ["bar": .atBar, "now": .now]) ?? .atBar)
+        case .mute, .outputMute:
+            let body = try CommandBody(optional: ["muted", "afterBars"], in: json)
+            let isMuted = try body.optional("muted")?.boolean()
+            let bars = Int(try body.optional("afterBars")?.number(.entryBars) ?? 0)
+            guard bars == 0 || isMuted == false else { throw .badValue("afterBars: only with muted false") }
+            self = .mute(output: output, isMuted.map { $0 ? .on : .off(afterBars: bars) } ?? .toggle)
         case .output:
             self = .adjust(output: output, try OutputAdjustment(try CommandBody(OutputAdjustment.keys, in: json)))
         }

@@ -103,7 +103,7 @@ struct ControlTable: Sendable {
         }
         guard !meant.isEmpty, let press = detector.press(arrival) else { return [] }
         return meant.filter { $0.isLatching || press == .down }.map {
-            Press(verb: $0.verb, port: $0.port.value, command: $0.verb.command(at: arrival.time))
+            Press(verb: $0.verb, port: $0.port.value, command: $0.verb.command(at: arrival.time, output: $0.output))
         }
     }
 
@@ -138,15 +138,17 @@ extension Control.Verb {
         switch self {
         case .nudgeEarlier, .nudgeLater: .offset
         case .tap, .tempoUp, .tempoDown, .halfTempo, .doubleTempo: .tempo
-        case .play, .stop, .togglePlay, .realign, .undo, .toggleLink, .linkOn, .linkOff: nil
+        case .play, .stop, .togglePlay, .realign, .mute, .undo, .toggleLink, .linkOn, .linkOff: nil
         }
     }
 
     /// The command for the press.
     ///
-    /// - Parameter time: when the button was pressed.
+    /// - Parameters:
+    ///   - time: when the button was pressed.
+    ///   - output: the name of the output that is meant; nil for all.
     /// - Returns: the command.
-    func command(at time: HostTime) -> Command {
+    func command(at time: HostTime, output: String? = nil) -> Command {
         switch self {
         case .play: .setPlaying(true)
         case .stop: .setPlaying(false)
@@ -156,9 +158,10 @@ extension Control.Verb {
         case .tempoDown: .stepTempo(by: -Self.step)
         case .halfTempo: .scaleTempo(by: 0.5)
         case .doubleTempo: .scaleTempo(by: 2)
-        case .nudgeEarlier: .adjust(output: nil, OutputAdjustment(nudge: -Self.nudge))
-        case .nudgeLater: .adjust(output: nil, OutputAdjustment(nudge: Self.nudge))
-        case .realign: .realign(output: nil, .atBar)
+        case .nudgeEarlier: .adjust(output: output, OutputAdjustment(nudge: -Self.nudge))
+        case .nudgeLater: .adjust(output: output, OutputAdjustment(nudge: Self.nudge))
+        case .realign: .realign(output: output, .atBar)
+        case .mute: .mute(output: output, .toggle)
         case .undo: .undo
         case .toggleLink: .toggleLink
         case .linkOn: .enableLink(true)

@@ -1,6 +1,7 @@
 internal import ALSASequencer
 internal import Arbiter
 internal import BeatTime
+internal import ClockDispatch
 internal import ConfigurationFiles
 internal import Essentials
 internal import Logging
@@ -34,6 +35,9 @@ extension GatewayEngine {
         case .setPlaying(let isPlaying):
             if let leader = arbiter.transportLeaderName { throw .notTransportLeader(leader) }
             setPlaying(isPlaying, for: token, at: now)
+        case .countIn(let bars):
+            if let leader = arbiter.transportLeaderName { throw .notTransportLeader(leader) }
+            setPlaying(true, afterBars: bars, for: token, at: now)
         case .togglePlaying: try perform(.setPlaying(!arbiter.transport.isPlaying), token, at: now)
         case .setTempo(let tempo):
             if let leader = arbiter.leaderName { throw .notLeader(leader) }
@@ -84,8 +88,21 @@ extension GatewayEngine {
             try outputs.realign(name, when, isPlaying: isPlaying)
             outputsChanged()
             reply(.success(()), to: token)
+        case .mute(let name, let muting):
+            try outputs.mute(name, muting, in: songPlace(at: now))
+            outputsChanged()
+            reply(.success(()), to: token)
         case .undo: try undo(token, at: now)
         }
+    }
+
+    /// Where the song is.
+    func songPlace(at now: HostTime) -> SongPlace {
+        let transport = arbiter.transport
+        return SongPlace(
+            tick: transport.isPlaying ? arbiter.line.position(at: now) - Double(transport.startTick) : nil,
+            ticksPerBar: transport.ticksPerBar, microsecondsPerBeat: arbiter.line.microsecondsPerBeat,
+            delay: SessionEdit.propagationTime + report.horizon)
     }
 
     /// A tempo computed from the present one, in BPM and to a thousandth.

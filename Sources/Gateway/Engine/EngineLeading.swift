@@ -49,6 +49,8 @@ extension GatewayEngine {
         {
             isBoardStale = true
         }
+        let isSame = arbiter.transport.isPlaying && arbiter.transport.startTick == transport.startTick
+        if transport.isPlaying, !isSame { outputs.songEnded() }
         isStatusStale = true
         keepTempo()
         logFence(wasOutside: wasOutside, at: now)
@@ -95,8 +97,11 @@ extension GatewayEngine {
         return SessionEdit.propagationTime + report.horizon + max(0, slowest)
     }
 
-    mutating func setPlaying(_ isPlaying: Bool, for token: ReplyToken? = nil, at now: HostTime) {
-        let reach = reach
+    mutating func setPlaying(
+        _ isPlaying: Bool, afterBars bars: Int = 0, for token: ReplyToken? = nil, at now: HostTime
+    ) {
+        let bar = arbiter.transport.ticksPerBar * arbiter.line.microsecondsPerBeat / TickLine.ticksPerBeat
+        let reach = reach + Int64(bars) * bar
         decide(for: token, at: now) { $0.setPlaying(isPlaying, reach: reach, at: $1) }
     }
 

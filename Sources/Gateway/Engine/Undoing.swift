@@ -84,9 +84,12 @@ extension GatewayEngine {
         case .follow: .follow(inputs.sources.choice)
         case .enableLink: .link(arbiter.wantsLink)
         case .enableStartStopSync: .startStopSync(wantsStartStopSync)
+        case .mute(let name, _): .outputs(outputs.liveChanges(of: name), changing: ["mute"])
         case .adjust(let name, let change):
             change.settings.isEmpty ? nil : .outputs(outputs.liveChanges(of: name), changing: change.settings)
-        case .toggleLink, .setPlaying, .togglePlaying, .stepTempo, .scaleTempo, .tap, .realign, .configure, .undo: nil
+        case .toggleLink, .setPlaying, .countIn, .togglePlaying, .stepTempo, .scaleTempo, .tap, .realign, .configure,
+            .undo:
+            nil
         }
     }
 
@@ -153,7 +156,7 @@ extension GatewayEngine {
         case .startStopSync(let isOn): try perform(.enableStartStopSync(isOn), token, at: now)
         case .outputs(let before, _):
             let present = present(setting)
-            outputs.restore(before)
+            outputs.restore(before, in: songPlace(at: now))
             adjusted(at: now)
             noteChange(from: present, at: now)
             reply(.success(()), to: token)
@@ -178,6 +181,7 @@ extension GatewayEngine {
             switch settings {
             case ["offset"]:
                 return "offset of \(output.name) back to \(shortest(Double(output.offset) / 1_000, atMost: 3)) ms"
+            case ["mute"]: return "\(output.name) \(output.isMuted ? "muted" : "playing") again"
             case ["switch"]: return "\(output.name) \(output.isSwitchedOn ? "on" : "off") again"
             default: break
             }

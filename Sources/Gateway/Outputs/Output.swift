@@ -31,6 +31,8 @@ struct Output: Sendable {
     private(set) var settings = OutputSettings()
     /// Whether the user has not switched it off.
     private(set) var isSwitchedOn = true
+    /// Whether, and where in the song, its device does not play.
+    private(set) var muted = Muted()
     /// The time code with which a song begins, if it sends that; nil if it sends a clock.
     private(set) var timeCode: TimeCode?
     var sink = Sink.away
@@ -225,6 +227,15 @@ struct Output: Sendable {
         (live, isSwitchedOn) = (changes.live, changes.isSwitchedOn)
         settleAdjusted(wasEnabled)
     }
+
+    /// Has its device stopped, or enter, at a bar.
+    mutating func mute(_ muting: Muting, in song: SongPlace) { muted.take(muting, settings, in: song) }
+
+    /// Notes that another song plays, or none.
+    mutating func songEnded() { muted.songEnded() }
+
+    /// Whether its device can be stopped in a song.
+    var canBeMuted: Bool { isClock && settings.takesTransport && settings.sendsStop }
 
     /// Computes the settings after a live change; an output switched on joins like a newly connected device.
     private mutating func settleAdjusted(_ wasEnabled: Bool) {

@@ -130,7 +130,7 @@ struct OutputTable: Sendable {
             let output = all[slot]
             return LiveChanges(
                 occupant: output.occupant, name: output.name, live: output.live, isSwitchedOn: output.isSwitchedOn,
-                offset: output.offset)
+                isMuted: output.muted.isMuted, offset: output.offset)
         }
     }
 
@@ -147,10 +147,12 @@ struct OutputTable: Sendable {
     }
 
     /// Restores live changes of an earlier time, where the output is still the same.
-    mutating func restore(_ outputs: [LiveChanges]) {
+    mutating func restore(_ outputs: [LiveChanges], in song: SongPlace) {
         for slot in all.indices where all[slot].presence == .here {
             guard let before = outputs.first(where: { $0.occupant == all[slot].occupant }) else { continue }
             all[slot].restore(before)
+            guard before.isMuted != all[slot].muted.isMuted else { continue }
+            all[slot].mute(before.isMuted ? .on : .off(afterBars: 0), in: song)
         }
     }
 
@@ -160,6 +162,7 @@ struct OutputTable: Sendable {
         var name: String
         var live: LiveSettings
         var isSwitchedOn: Bool
+        var isMuted: Bool
         /// The resulting offset, in microseconds.
         var offset: Int64
     }
@@ -201,6 +204,29 @@ struct OutputTable: Sendable {
         if name != nil, let reason = reasons.first { throw reason }
         let others = reasons.filter { if case .notConnected = $0 { false } else { true } }
         throw others.first ?? .notConnected(nil)
+    }
+
+    /// Has devices stopped, or enter, at a bar.
+    ///
+    /// - Parameters:
+    ///   - name: of the output; nil for all whose devices can be stopped.
+    ///   - muting: what is asked.
+    ///   - song: where the song is.
+    /// - Throws: when the name does not match exactly one output, or its device cannot be stopped.
+    mutating func mute(_ name: String?, _ muting: Muting, in song: SongPlace) throws(CommandError) {
+        var slots = try slots(of: name)
+        if name != nil, let output = slots.map({ all[$0] }).first(where: { !$0.canBeMuted }) {
+            throw .notMutable(output.name)
+        }
+        slots = slots.filter { all[$0].canBeMuted }
+        let areMuted = slots.allSatisfy { all[$0].muted.isMuted }
+        let asked = muting != .toggle ? muting : areMuted ? .off(afterBars: 0) : .on
+        for slot in slots { all[slot].mute(asked, in: song) }
+    }
+
+    /// Notes that another song plays, or none.
+    mutating func songEnded() {
+        for slot in all.indices { all[slot].songEnded() }
     }
 
     /// Gives an output a slot, and a port where there is a sequencer.

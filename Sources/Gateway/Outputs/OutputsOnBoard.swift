@@ -18,7 +18,8 @@ extension OutputBoard {
                 stream: output.timeCode.map { .timeCode(start: $0) } ?? .clock, settings: output.settings,
                 sink: output.boardSink,
                 isEnabled: output.isEnabled, isShared: output.hearers > 1, occupant: output.occupant,
-                connections: output.connections, realigning: output.realigning, probe: output.mark)
+                connections: output.connections, realigning: output.realigning, probe: output.mark,
+                rest: output.muted.rest)
             slots[slot].settings.tempos = output.tempos(foldedInto: fold)
             if let probing, probing.slots >> UInt64(slot) & 1 == 1 { slots[slot].probe = probing.probe }
         }

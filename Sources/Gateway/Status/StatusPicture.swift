@@ -143,7 +143,8 @@ struct StatusPicture: Sendable {
                 sentTempo: hasClock && output.isClock ? (tempo * count.pulsesPerTick * 100).rounded() / 100 : nil,
                 latenessMicroseconds: output.isAway ? nil : Status.Lateness(count.lateness),
                 lastMinute: output.isAway ? nil : Status.Punctuality(count.lastMinute(at: now)),
-                timeCode: output.timeCode?.rate.name)
+                timeCode: output.timeCode?.rate.name, muted: output.muted.isMuted,
+                changesAtBeat: output.muted.changes(in: leadership.transport))
         }
     }
 

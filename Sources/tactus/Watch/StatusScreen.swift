@@ -111,7 +111,7 @@ struct StatusScreen {
         let port = output.enabled ? output.port ?? "absent" : "disabled"
         let lateness = output.latenessMicroseconds
         let figures = [lateness?.p50, lateness?.p99, lateness?.max].map { $0.map(spokenDuration) ?? "-" }
-        let profile = [output.profile ?? "-"] + StatusText.rateAndSwing(output)
+        let profile = (output.muted ? ["muted"] : []) + [output.profile ?? "-"] + StatusText.rateAndSwing(output)
         let offset = "\(StatusText.decimals(output.offsetMilliseconds)) ms"
         // The end of a path says most.
         let name = output.name.hasPrefix("/") ? output.name.suffix(24) : output.name.prefix(24)
@@ -120,7 +120,7 @@ struct StatusScreen {
     }
 
     private static func tone(_ output: Status.Output) -> Tone {
-        !output.enabled ? .faint : output.connected ? .plain : .caution
+        !output.enabled || output.muted ? .faint : output.connected ? .plain : .caution
     }
 
     private var warnings: [Line] {

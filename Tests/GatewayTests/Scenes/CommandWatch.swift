@@ -135,14 +135,14 @@ struct CommandWatch {
                 isFollowing
                     || doneByLink.contains(token)
                         && (peer.isPlaying != isPlaying || status.leadership.transport.isPlaying == isPlaying)
-            case .toggleLink, .togglePlaying, .tap, .stepTempo, .scaleTempo, .realign, .undo: true
+            case .toggleLink, .togglePlaying, .countIn, .tap, .stepTempo, .scaleTempo, .realign, .mute, .undo: true
             }
         return isShown ? nil : "the reply to \(command) comes before the status shows it"
     }
 
     private static func shows(_ change: OutputAdjustment, of name: String?, _ status: StatusPicture) -> Bool {
         func isShown(_ output: Output) -> Bool {
-            change.offset.map { output.offset == $0 } != false
+            change.offset.map { output.offset == microseconds($0) } != false
                 && change.isEnabled.map { output.isEnabled == $0 } != false
         }
         let here = status.outputs.filter { $0.presence == .here }

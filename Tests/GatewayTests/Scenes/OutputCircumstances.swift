@@ -8,11 +8,12 @@ struct OutputCircumstances: Hashable {
     let connections: UInt32
     let settings: OutputSettings
     let isEnabled: Bool
+    let rest: Rest
 
     init(of slot: Int, on board: OutputBoard) {
         let output = board.slots[slot]
         self.slot = slot
         (occupant, connections) = (output.occupant, output.connections)
-        (settings, isEnabled) = (output.settings, output.isEnabled)
+        (settings, isEnabled, rest) = (output.settings, output.isEnabled, output.rest)
     }
 }

@@ -14,6 +14,7 @@ struct StepWatch {
         var realigning: OutputBoard.Realigning
         var isReachable: Bool
         var hasBegun: Bool
+        var rests: Bool
     }
 
     private struct Record {
@@ -48,14 +49,15 @@ struct StepWatch {
     ) -> String? {
         let output = board.slots[slot]
         let (settings, transport) = (output.settings, board.transport)
+        let place = board.map.line.position(at: now) - Double(transport.startTick)
         let circumstances = Circumstances(
             transport: transport, output: OutputCircumstances(of: slot, on: board), realigning: output.realigning,
             isReachable: isReachable,
-            hasBegun: board.map.line.position(at: now) >= Double(transport.startTick))
+            hasBegun: place >= 0, rests: output.rest.contains(Int64(place.rounded(.down))))
         // With `divide: 3` a bar takes three times as long; a folded tempo may make it up to four times as long.
         let fold = settings.tempos == .all ? 1 : 4
         let bar = transport.ticksPerBar * board.map.line.microsecondsPerBeat / 24 * settings.divide * Int64(fold)
-        let plays = transport.isPlaying && output.isEnabled && settings.start != .none
+        let plays = transport.isPlaying && output.isEnabled && settings.start != .none && !circumstances.rests
         let mayBeLeft = plays ? settings.realign == .none : !settings.sendsStop
         guard var record = records[receiver], record.circumstances == circumstances, isReachable, !mayBeLeft,
             circumstances.hasBegun || !plays, machine.isPlaying != plays
