@@ -128,8 +128,9 @@ struct TimeCodeStreamTests {
         var output = Output()
         func refuse(_ count: Int, _ plan: TimeCodePlan) throws {
             for _ in 0..<count {
-                let next = try #require(output.stream.next(plan, at: output.now))
-                guard case .fullFrame = next.message else { Issue.record("\(next)"); return }
+                let planned = output.stream.next(plan, at: output.now)
+                let next = try #require(planned)
+                guard case .fullFrame = next.message else { return Issue.record("\(next)") }
                 output.now = max(output.now, next.due)
                 output.stream.sent(next)
                 output.stream.refused()

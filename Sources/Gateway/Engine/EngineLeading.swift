@@ -49,8 +49,7 @@ extension GatewayEngine {
         {
             isBoardStale = true
         }
-        let isSame = arbiter.transport.isPlaying && arbiter.transport.startTick == transport.startTick
-        if transport.isPlaying, !isSame { outputs.songEnded() }
+        if transport.isPlaying, arbiter.transport != transport { outputs.songMoved(arbiter.transport, from: transport) }
         isStatusStale = true
         keepTempo()
         logFence(wasOutside: wasOutside, at: now)

@@ -44,25 +44,28 @@ struct Muted: Hashable, Sendable {
     ///   - settings: of the output.
     ///   - song: where the song is.
     mutating func take(_ muting: Muting, _ settings: OutputSettings, in song: SongPlace) {
+        let rests = song.tick.map { rest.contains(Int64($0.rounded(.down))) } ?? (rest.from == .min)
         let gap = song.microsecondsPerBeat / TickLine.ticksPerBeat
-        let stopping = song.nextBar(after: gap - settings.offset).flatMap { $0 > 0 ? $0 : nil }
-        // If it waits to enter, or has not been stopped yet, it goes on waiting or playing.
-        let from = song.tick.map { rest.contains(Int64($0)) || rest.from < .max && isMuted } == true ? rest.from : nil
+        let stopping = song.nextBar(after: gap - settings.offset).flatMap { $0 > 0 ? $0 : nil } ?? .min
+        let from = rests ? rest.from : stopping
         switch muting {
         case .on, .toggle:
             isMuted = true
-            rest = Rest(from: from ?? stopping ?? .min, until: .max)
+            rest = Rest(from: from, until: .max)
         case .off(let bars):
             isMuted = false
             let entering = song.nextBar(after: settings.reach(microsecondsPerBeat: song.microsecondsPerBeat)) ?? 0
             let until = entering + Int64(bars) * song.ticksPerBar
-            let rest = Rest(from: from ?? (bars > 0 ? stopping ?? .min : .max), until: until)
-            self.rest = rest.from < until && until > 0 ? rest : .none
+            // Where it has not been stopped yet, it plays on.
+            rest = rests || bars > 0 ? Rest(from: from, until: until) : .none
+            if until == 0 { rest = .none }
         }
     }
 
-    /// Notes that another song plays, or none: its bars are counted anew.
-    mutating func songEnded() { rest = isMuted ? .all : .none }
+    /// Notes that the song has moved a little, or that another one plays, or none: its bars are counted anew.
+    mutating func songMoved(isSame: Bool) {
+        if isMuted { rest = isSame ? rest : .all } else if !isSame { rest = .none }
+    }
 
     /// The beat of the song from which it plays or rests, if that was asked for; nil while no song plays.
     func changes(in song: PlannedTransport) -> Double? {

@@ -231,8 +231,8 @@ struct Output: Sendable {
     /// Has its device stopped, or enter, at a bar.
     mutating func mute(_ muting: Muting, in song: SongPlace) { muted.take(muting, settings, in: song) }
 
-    /// Notes that another song plays, or none.
-    mutating func songEnded() { muted.songEnded() }
+    /// Notes that the song has moved a little, or that another one plays, or none.
+    mutating func songMoved(isSame: Bool) { muted.songMoved(isSame: isSame) }
 
     /// Whether its device can be stopped in a song.
     var canBeMuted: Bool { isClock && settings.takesTransport && settings.sendsStop }

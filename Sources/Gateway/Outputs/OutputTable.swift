@@ -224,9 +224,10 @@ struct OutputTable: Sendable {
         for slot in slots { all[slot].mute(asked, in: song) }
     }
 
-    /// Notes that another song plays, or none.
-    mutating func songEnded() {
-        for slot in all.indices { all[slot].songEnded() }
+    /// Notes that the song has ended, has moved, or another one plays.
+    mutating func songMoved(_ song: PlannedTransport, from before: PlannedTransport) {
+        let isSame = song.isPlaying && abs(song.startTick &- before.startTick) < song.ticksPerBar
+        for slot in all.indices { all[slot].songMoved(isSame: isSame) }
     }
 
     /// Gives an output a slot, and a port where there is a sequencer.
