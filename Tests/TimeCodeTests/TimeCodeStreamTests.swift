@@ -130,7 +130,7 @@ struct TimeCodeStreamTests {
             for _ in 0..<count {
                 let planned = output.stream.next(plan, at: output.now)
                 let next = try #require(planned)
-                guard case .fullFrame = next.message else { return Issue.record("\(next)") }
+                #expect(next.message.isFullFrame)
                 output.now = max(output.now, next.due)
                 output.stream.sent(next)
                 output.stream.refused()
@@ -180,4 +180,8 @@ struct TimeCodeStreamTests {
         let last = try #require(output.receiver.times.last)
         #expect(last.began == at(8.88) && last.parts[0] == 22 && last.parts[1] == 2)
     }
+}
+
+extension TimeCodeMessage {
+    fileprivate var isFullFrame: Bool { if case .fullFrame = self { true } else { false } }
 }
