@@ -71,14 +71,3 @@ def test_requests_and_answers_are_as_described(gateway, document, tmp_path, figu
     assert re.search(rf"Tested: {wanted}\b", ran.stdout), ran.stdout
     assert int(count[1]) > 8 * wanted, ran.stdout
     assert gateway.status()["version"]
-
-
-def test_without_the_token_only_the_panel_is_served(gateway, document):
-    found = operations(document)
-    assert len(found) > 20
-    for method, path, described in found:
-        code, answer = request(method, path.replace("{id}", "drums"))
-        if described.get("security") == []:
-            assert code == 200 and path in ("/", "/manifest.webmanifest", "/icon.svg", "/icon.png")
-        else:
-            assert (code, answer["error"]["code"]) == (401, "unauthorized"), f"{method} {path}"
