@@ -36,28 +36,15 @@ def test_wrong_words_get_one_line_and_exit_code_64():
             (["--realtime-priority", "100"], None), (["--output", "A", "--output", "A"], None),
             (["--http", "127.0.0.1:8808", "--no-http"], None)):
         refused(USAGE, "run", *words, naming=naming)
-    for words in (["link", "maybe"], ["tempo", "--", "1e2"], ["play", "now"], ["status", "--url", "ftp://127.0.0.1:8808"],
+    for words in (["link", "maybe"], ["learn", "dance"], ["learn", "tap", "--seconds", "0"], ["tempo", "--", "1e2"], ["play", "now"], ["status", "--url", "ftp://127.0.0.1:8808"],
                   ["follow", "24:999"]):
         refused(USAGE, *words)
 
 
-@pytest.mark.real("disk")
-def test_files_that_cannot_be_what_they_are_named_for(tmp_path):
-    refused(USAGE, "run", "--http-token-file", tmp_path / "none", naming="none")
-    empty = tmp_path / "empty"
-    empty.touch()
-    refused(USAGE, "run", "--http-token-file", empty, naming="empty")
-    refused(USAGE, "run", "--output", f"raw:{tmp_path}", naming=str(tmp_path))
-    (tmp_path / "file").write_text("kept")
-    refused(USAGE, "run", "--output", f"raw:{tmp_path}/file", naming=f"{tmp_path}/file")
-    assert (tmp_path / "file").read_text() == "kept"
-    with socket.socket(socket.AF_UNIX) as listener:
-        listener.bind(str(tmp_path / "socket"))
-        refused(USAGE, "run", "--output", f"raw:{tmp_path}/socket", naming=f"{tmp_path}/socket")
-
-
 @pytest.mark.real("network")
-def test_commands_without_a_gateway_or_where_something_else_answers():
+def test_commands_without_a_gateway_or_a_sequencer_or_where_something_else_answers():
+    for command in (["ports"], ["learn", "tap"]):
+        refused(SYSTEM, *command, naming="tactus doctor")
     for command in (["status"], ["link", "on"], ["follow", "off"], ["play"], ["tempo", "120"]):
         refused(UNAVAILABLE, *command, naming=str(PORT))
     with socket.create_server(("127.0.0.1", 0)) as server:
