@@ -51,22 +51,6 @@ def beats(line):
     return Line([(origin, 0.0), (origin + BEAT, 1.0)])
 
 
-@pytest.mark.case("AUDIOENGINE-1", "LinkHut 3.0.6, by the beats it shows")
-def test_linkhut_and_the_gateway_agree_on_the_beat_within_a_millisecond(hut, start, line, figure):
-    played_together(hut, start, line)
-    until(lambda: len(line.song) >= 250, "five seconds of playing")
-    distances = []
-
-    def agree():
-        """Whether they do by LinkHut's next 400 lines, which a busy machine may bring late."""
-        readings = hut.collect(400)
-        distances.append(hut.distance_from(beats(line), readings))
-        return abs(distances[-1]) < 1000
-
-    until(agree, "LinkHut's beats are ours")
-    figure("LinkHut's beat minus ours, by 400 lines each", f"{[round(distance) for distance in distances]} us")
-
-
 @pytest.mark.case("AUDIOENGINE-1", "LinkHut 3.0.6, by its sound")
 def test_linkhuts_sound_and_our_beats_come_together(hut, start, line, figure):
     played_together(hut, start, line)

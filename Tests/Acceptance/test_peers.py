@@ -73,7 +73,7 @@ def session(tmp_path):
         network.close()
 
 
-def test_three_official_peers_are_listed_and_gone_after_their_time_to_live(session, figure):
+def test_three_official_peers_are_listed_with_what_they_change_and_gone_after_their_time_to_live(session, figure):
     gateway = session.gateway
 
     def peers():
@@ -94,6 +94,8 @@ def test_three_official_peers_are_listed_and_gone_after_their_time_to_live(sessi
     assert printed.returncode == 0 and all(node in printed.stdout for node in session.nodes), printed
     assert {one["node"] for one in json.loads(gateway.command("peers", "--json").stdout)} == set(session.nodes)
 
+    named(session)
+
     def is_listed(number):
         return session.nodes[number] in peers()
 
@@ -106,7 +108,8 @@ def test_three_official_peers_are_listed_and_gone_after_their_time_to_live(sessi
     until(lambda: is_listed(0), "the other is still there")
 
 
-def test_changes_of_three_official_peers_are_named(session):
+def named(session):
+    """What each changes."""
     for number, key in enumerate("e w e "):
         peer = session.peers[number % 3]
         playing = peer.now.playing

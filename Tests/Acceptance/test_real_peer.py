@@ -67,18 +67,3 @@ def test_ctrl_c_says_bye_bye_and_leaves_a_stopped_machine(peer, start, line, fig
     figure("ended after", f"{gateway.stop():.2f} s")
     until(lambda: peer.peers == 0, "the peer saw the bye-bye")
     until(lambda: line.arrivals and line.arrivals[-1][0] == STOP, "Stop is the last byte")
-
-
-def test_switching_link_off_and_on_leaves_and_joins_the_session(peer, start):
-    gateway = start("--tempo", 100)
-    joined(gateway)
-    until(lambda: peer.peers == 1, "the peer counts the gateway")
-    gateway.post("link", {"enabled": False})
-    until(lambda: peer.peers == 0, "the peer saw the bye-bye")
-    status = gateway.status()
-    assert status["mode"] == "internal" and status["link"]["enabled"] is False
-    assert status["tempo"] == close_to(130), "leaving keeps the tempo"
-    peer.set_tempo(90)
-    become_senior()
-    gateway.post("link", {"enabled": True})
-    joined(gateway, tempo=90)
