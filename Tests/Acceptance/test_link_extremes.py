@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from rig.extremes import run
+from rig.extremes import HIGHEST, run
 from rig.joining import become_senior
 from rig.peer import Peer
 from rig.wait import until
@@ -28,6 +28,26 @@ def test_whatever_a_stranger_announces_the_gateway_stays_with_the_official_peers
     parted = [one for one in found if not one["agrees"]]
     figure("together after", f"{max(one['after'] for one in found):.1f} s at the latest")
     assert not parted, "\n".join(map(json.dumps, parted))
+
+
+def test_a_tempo_that_no_peer_would_follow_is_refused_aloud(raw, start):
+    gateway = start("--start-stop-sync")
+    alive = raw.alive()
+    raw.session, (raw.tempo, raw.beat_origin, raw.time_origin) = alive.session, alive.timeline
+    raw.announce()
+    gateway.wait_status(lambda status: status["link"]["peers"] == 1, "it counts the peer")
+    gateway.post("transport", {"playing": True})
+    raw.beat_origin = HIGHEST
+    raw.announce()
+    status = gateway.wait_status(
+        lambda status: "link-numbers" in [warning["code"] for warning in status["warnings"]], "it warns")
+    code, answer = gateway.request("POST", "/api/v1/tempo", {"bpm": 99})
+    assert (code, answer["error"]["code"]) == (409, "edit-refused")
+    done = gateway.command("tempo", 99)
+    assert done.returncode != 0 and "the session was not changed" in done.stderr
+    assert gateway.status()["tempo"] == status["tempo"]
+    gateway.post("transport", {"playing": False})
+    assert not gateway.status()["playing"]
 
 
 def test_coming_back_at_once_moves_no_official_peer_that_was_left_alone(start, figure):

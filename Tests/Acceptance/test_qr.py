@@ -10,7 +10,7 @@ import pytest
 import zxingcpp
 
 from rig.gateway import TACTUS, complaint, environment, run_tactus
-from rig.wait import PATIENCE
+from rig.wait import PATIENCE, until
 
 TOKEN = "correct+horse/battery="
 
@@ -74,4 +74,18 @@ def test_run_shows_a_code_of_an_address_that_others_reach(tmp_path, token):
         process.kill()
         process.wait()
         os.close(far)
+        subprocess.run(["ip", "address", "delete", "10.9.8.7/24", "dev", "lo"], check=True)
+
+
+@pytest.mark.real("network")
+def test_without_a_terminal_there_is_no_code_and_no_token(start, token):
+    subprocess.run(["ip", "address", "add", "10.9.8.7/24", "dev", "lo"], check=True)
+    try:
+        running = start("--no-link", "--http", "0.0.0.0:8899", "--http-token-file", token, "--qr", port=8899, token=TOKEN)
+        until(lambda: "No QR code: this is not a terminal" in running.stdout, "the reason is told")
+        assert "Panel: http://" in running.stdout
+        for text in (running.stdout, running.stderr):
+            assert "█" not in text
+            assert TOKEN not in text and "correct%2Bhorse" not in text
+    finally:
         subprocess.run(["ip", "address", "delete", "10.9.8.7/24", "dev", "lo"], check=True)

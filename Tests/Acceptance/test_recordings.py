@@ -80,7 +80,7 @@ def made(folder, name):
 
 
 def test_what_cannot_be_measured_is_refused_with_what_would_be_right(tmp_path):
-    for name in ("fifo.wav", "folder.wav", "text.wav", "empty.wav", "damaged.flac", "clicks.wav", "copied.wav"):
+    for name in ("fifo.wav", "folder.wav", "text.wav", "empty.wav", "damaged.flac", "clicks.wav", "copied.wav", "silence.wav"):
         made(tmp_path, name)
     for name, arguments, code, words in (
             ("missing.wav", ["--as", "clicks"], 69, "there is no file"),
@@ -101,6 +101,9 @@ def test_what_cannot_be_measured_is_refused_with_what_would_be_right(tmp_path):
         done = run_tactus("monitor", tmp_path / name if "." in name else name, *arguments)
         assert (done.returncode, done.stdout) == (code, ""), (name, arguments, done.stderr)
         assert words in done.stderr and done.stderr.count("\n") == 1, (name, arguments, done.stderr)
+    for name, kind, words in (("silence.wav", "clicks", "it is silent"), ("clicks.wav", "midi", "a signal that is no MIDI")):
+        done = run_tactus("monitor", tmp_path / name, "--as", kind)
+        assert done.returncode == 69 and words in done.stderr and "--channel" in done.stderr
 
 
 def test_without_libsndfile_only_recordings_are_missing(tmp_path):
