@@ -246,12 +246,11 @@ def needed(text):
     return int(re.search(r"may need (\d+) open files", line)[1])
 
 
-def test_the_number_that_is_told_is_enough_for_every_connection(tmp_path, figure):
+def test_the_number_that_is_told_is_enough_for_every_connection(tmp_path):
     folder = tmp_path / "limited"
     with limited("64:64", folder=folder) as (process, told):
         assert process.wait(timeout=60) == 71
         enough = needed(told())
-    figure("descriptors that a run asks for", enough)
     with limited(f"{enough - 1}:{enough - 1}", folder=folder) as (process, told):
         assert process.wait(timeout=60) == 71 and needed(told()) == enough
     # The gateway raises the soft limit to the hard limit.

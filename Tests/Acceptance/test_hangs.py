@@ -73,7 +73,7 @@ def say_much(folder, number):
         (folder / f"{number % 2}-{place}-{'x' * 200}.yml").touch()
 
 
-def test_where_nobody_reads_what_it_writes_all_goes_on_and_what_is_lost_is_told(tmp_path, line, hang, figure):
+def test_where_nobody_reads_what_it_writes_all_goes_on_and_what_is_lost_is_told(tmp_path, line, hang):
     """Everything that it writes to blocks at once, also the disk of its state."""
     outer, inner = unread_terminal()
     profiles = tmp_path / "profiles"
@@ -99,8 +99,7 @@ def test_where_nobody_reads_what_it_writes_all_goes_on_and_what_is_lost_is_told(
         post("tempo", {"bpm": 240})
         post("transport", {"playing": True})
         line.wait_playing()
-        ticks = line.wait_ticks(25)
-        figure("BPM", 60e6 / (ticks[24] - ticks[0]), 240)
+        line.wait_ticks(25)
         post("transport", {"playing": False})
         until(lambda: not line.plays, "the machine is stopped")
         hang.unlink()

@@ -11,7 +11,7 @@ from rig.wait import until
 pytestmark = pytest.mark.real("network")
 
 
-def test_the_secret_guards_everything(start, tmp_path):
+def test_the_secret_guards_everything(tmp_path):
     secret = tmp_path / "secret"
     secret.write_text("Zm9vYmFyYmF6cXV4\n")
     secret.chmod(0o644)

@@ -50,7 +50,7 @@ def in_one_session(network, programs):
     return host, founder, ours
 
 
-def test_eight_peers_of_both_kinds_on_eight_hosts_agree(network, programs, figure):
+def test_eight_peers_of_both_kinds_on_eight_hosts_agree(network, programs):
     founder = founded(programs, official, 130, network.cable())
     others = [programs(metronome if number % 2 else official, 100 + number, network.cable()) for number in range(7)]
     for other in others:
@@ -69,7 +69,6 @@ def test_eight_peers_of_both_kinds_on_eight_hosts_agree(network, programs, figur
 
         # Peers get closer to each other the longer they measure.
         until(lambda worst=worst: worst() < 1000, f"{kind}: within a millisecond of the founder's bar")
-        figure(f"{kind}, worst distance from the founder's bar", f"{worst():.0f} us")
 
 
 def test_a_host_with_two_interfaces_is_one_peer_and_survives_the_loss_of_either(network, programs):

@@ -11,11 +11,9 @@ from rig.wait import until
 pytestmark = pytest.mark.real("peer")
 
 
-def test_it_announces_itself_to_the_group_answers_and_says_bye_bye(raw, ours, figure):
+def test_it_announces_itself_to_the_group_answers_and_says_bye_bye(raw, ours):
     until(lambda: len(raw.heard_since(0, "group", ALIVE)) >= 8, "it announces itself again and again")
     alives = raw.heard_since(0, "group", ALIVE)
-    gaps = sorted(next.at - one.at for one, next in zip(alives, alives[1:]))
-    figure("median gap", f"{gaps[len(gaps) // 2]} us")
     last = alives[-1]
     assert len(last.data) == 107 and last.data[:12] == DISCOVERY + bytes([ALIVE, 5, 0, 0])
     assert list(last.body) == [b"tmln", b"sess", b"stst", b"mep4"]

@@ -49,7 +49,7 @@ def test_the_next_run_finds_the_switches_as_they_were_left_and_a_flag_is_for_one
     assert switches(start(name="kept")) == (False, True)
 
 
-def test_a_run_that_is_killed_at_any_moment_leaves_a_whole_file(start, state, figure):
+def test_a_run_that_is_killed_at_any_moment_leaves_a_whole_file(start, state):
     chance, changes, kills = random.Random(1), 0, 0
     while changes < 60 or kills < 8:
         gateway = start("--no-link", "--state", state, name="killed")
@@ -71,7 +71,6 @@ def test_a_run_that_is_killed_at_any_moment_leaves_a_whole_file(start, state, fi
         changes, kills = changes + len(made), kills + 1
         if (state / "state.json").exists():
             assert kept(state)["startStopSync"] in (True, False)
-    figure("switch changes, and kills among them", f"{changes}, {kills}")
     assert not list(state.glob("*unreadable*"))
 
 

@@ -96,7 +96,7 @@ def test_health_is_lost_while_the_output_thread_is_kept_from_its_work_and_found_
             start_new_session=True)
         for _ in range(4)]
     try:
-        code, answer = until(
+        _, answer = until(
             lambda: (got := gateway.request("GET", "/healthz"))[0] == 503 and got, "health is lost", every=0.05)
         assert answer["error"]["code"] == "late" and re.search(r"late|ago", answer["error"]["message"])
     finally:
