@@ -26,7 +26,7 @@ package struct Arbiter: Sendable {
     package private(set) var relocations: UInt32 = 0
     var link: LinkView
     /// The machines whose clocks are received.
-    var leaders = ClockLeaders()
+    var tracked = TrackedSources()
     /// The machine that leads, and how it is followed; nil unless the mode is `follow`.
     var following: Following?
     /// The machine that led last.
@@ -120,21 +120,21 @@ package struct Arbiter: Sendable {
         if let tempoAsked, link.edits < tempoAsked.edit { tempoAsked.tempo } else { link.state.timeline.tempo }
     }
 
-    /// Sets which machines can be heard, and which may lead while Link is off.
+    /// Sets which sources there are, and which of them may lead while Link is off.
     ///
     /// - Parameters:
-    ///   - heard: replaces the previous value; a machine that is not in it is gone.
+    ///   - sources: replaces the previous value; a source that is not in it is gone.
     ///   - now: the present host time.
     /// - Returns: an edit to make, if this changes who leads.
-    package mutating func hear(_ heard: HeardClocks, at now: HostTime) -> SessionEdit? {
-        (choice, sourceNames, remotes) = (heard.choice, heard.names, heard.remotes)
-        for leader in leaders.all where heard.paths[leader.source] == nil {
-            loopGuard.removed(leader.source)
-            leaders.forget(leader.source)
+    package mutating func sourcesChanged(to sources: AvailableSources, at now: HostTime) -> SessionEdit? {
+        (choice, sourceNames, remotes) = (sources.choice, sources.names, sources.remotes)
+        for gone in tracked.all.map(\.source) where sources.paths[gone] == nil {
+            loopGuard.removed(gone)
+            tracked.forget(gone)
         }
-        for (source, path) in heard.paths { loopGuard.pathChanged(of: source, to: path, at: now) }
-        loopGuard.offsets = heard.offsets
-        leaders.periods = heard.periods
+        for (source, path) in sources.paths { loopGuard.pathChanged(of: source, to: path, at: now) }
+        loopGuard.offsets = sources.offsets
+        tracked.periods = sources.periods
         return followLeader(at: now)
     }
 
@@ -152,7 +152,7 @@ package struct Arbiter: Sendable {
             let press = press(arrival, reach: reach, at: now)
             requestedEdit = press ?? requestedEdit
             let reason = press == nil ? reasonToIgnore(arrival.source) : nil
-            leaders.received(arrival, ignoredBecause: reason)
+            tracked.received(arrival, ignoredBecause: reason)
             // Only clocks that could lead, now or later, are checked for a loop; a check moves ticks.
             let guarded: [IgnoredClockReason?] = [nil, .isEcho, .hearsUs, .anotherLeads]
             guard arrival.message == .timingClock, guarded.contains(reason) else { continue }
@@ -175,20 +175,20 @@ package struct Arbiter: Sendable {
     }
 
     /// Notes that an unknown number of other machines' messages was lost.
-    package mutating func messagesLost() { leaders.messagesLost() }
+    package mutating func messagesLost() { tracked.messagesLost() }
 
     /// Does what is due; call it at ``nextDeadline``, earlier calls are harmless.
     ///
     /// - Returns: an edit to make, if there is one.
     package mutating func timePassed(to now: HostTime) -> SessionEdit? {
-        leaders.timePassed(to: now)
+        tracked.timePassed(to: now)
         loopGuard.timePassed(to: now, on: map)
         return followLeader(at: now)
     }
 
     /// When ``timePassed(to:)`` has something to do; nil while there is nothing to wait for.
     package var nextDeadline: HostTime? {
-        [leaders.nextDeadline, loopGuard.nextDeadline(on: map)].compactMap(\.self).min()
+        [tracked.nextDeadline, loopGuard.nextDeadline(on: map)].compactMap(\.self).min()
     }
 
     /// Why a clock is ignored; nil if it leads or may lead.

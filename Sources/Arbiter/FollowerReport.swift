@@ -51,7 +51,7 @@ extension Arbiter {
         return FollowerReport(
             state: state, source: leader.map { name(of: $0.source) },
             estimate: state == .waiting ? nil : leader?.follower.estimate, seen: leader == nil ? nil : seen,
-            ignored: leaders.ignored, ignoredClocks: ignoredClocks)
+            ignored: tracked.ignored, ignoredClocks: ignoredClocks)
     }
 
     private var seen: FollowerReport.Seen? {
@@ -62,7 +62,7 @@ extension Arbiter {
 
     /// Names of the machines whose clocks arrive twice.
     package var clocksHeardTwice: [String] {
-        leaders.all.filter { $0.follower.arrivesTwice && $0.follower.state != .lost }.map { name(of: $0.source) }
+        tracked.all.filter { $0.follower.arrivesTwice && $0.follower.state != .lost }.map { name(of: $0.source) }
     }
 
     private var followerState: FollowerReport.State {
@@ -77,17 +77,17 @@ extension Arbiter {
     }
 
     /// The clock that leads, or else the one most likely to lead next.
-    private var shownLeader: ClockLeader? {
-        if let following { return leaders[following.source] }
-        let possible = leaders.all.filter { reasonToIgnore($0.source) == nil }
+    private var shownLeader: TrackedSource? {
+        if let following { return tracked[following.source] }
+        let possible = tracked.all.filter { reasonToIgnore($0.source) == nil }
         return possible.first { $0.follower.state == .locked || $0.follower.state == .settling }
             ?? possible.first { $0.source == lastLeader } ?? possible.first
     }
 
     private var ignoredClocks: [FollowerReport.IgnoredClock] {
-        leaders.all.compactMap { leader in
-            leader.ignoredReason.map {
-                .init(source: leader.source, name: name(of: leader.source), reason: $0, counts: leader.ignored)
+        tracked.all.compactMap { clock in
+            clock.ignoredReason.map {
+                .init(source: clock.source, name: name(of: clock.source), reason: $0, counts: clock.ignored)
             }
         }
     }

@@ -42,7 +42,7 @@ extension Arbiter {
             begin(at: now)
             return nil
         }
-        guard let leader = leaders[following.source], reasonToIgnore(following.source) == nil,
+        guard let leader = tracked[following.source], reasonToIgnore(following.source) == nil,
             !loopGuard.verdict(of: following.source).mustBeLeft
         else { return leave(at: now) }
         let isNewSong = leader.follower.song != following.song
@@ -59,8 +59,8 @@ extension Arbiter {
     }
 
     /// The leader to follow: the one that led before, else the first that is steady.
-    private var candidate: ClockLeader? {
-        let steady = leaders.all.filter {
+    private var candidate: TrackedSource? {
+        let steady = tracked.all.filter {
             $0.follower.state == .locked && reasonToIgnore($0.source) == nil
                 && loopGuard.verdict(of: $0.source).mayBeFollowed
         }
@@ -80,7 +80,7 @@ extension Arbiter {
         applySong(leader, at: now)
     }
 
-    private mutating func update(_ leader: ClockLeader, at now: HostTime) {
+    private mutating func update(_ leader: TrackedSource, at now: HostTime) {
         guard var following, let estimate = leader.follower.estimate else { return }
         let apart = line.position(at: now) - estimate.position(at: now) - Double(following.shift)
         let doubt = min(estimate.phaseDoubt, estimate.coarseness) / estimate.microsecondsPerTick
@@ -96,7 +96,8 @@ extension Arbiter {
     }
 
     /// Follows the leader's line: by a step if outputs are too far away and no song plays, else by slewing.
-    private mutating func moveGrid(to leader: ClockLeader, _ estimate: ClockEstimate, shift: Int64, at now: HostTime) {
+    private mutating func moveGrid(to leader: TrackedSource, _ estimate: ClockEstimate, shift: Int64, at now: HostTime)
+    {
         let tolerance = roundedToInteger(estimate.coarseness) + Following.tolerance
         let newLine = leaderLine(leader, estimate, shift: shift, at: now)
         let apart = abs(line.position(at: now) - newLine.position(at: now)) * estimate.microsecondsPerTick
@@ -110,7 +111,7 @@ extension Arbiter {
 
     /// Where our ticks fall according to the leader's clock, numbered from the beginning of its song or as before.
     private func leaderLine(
-        _ leader: ClockLeader, _ estimate: ClockEstimate, shift: Int64, at now: HostTime
+        _ leader: TrackedSource, _ estimate: ClockEstimate, shift: Int64, at now: HostTime
     ) -> TickLine {
         var line = estimate.line
         let present = roundedToInteger(estimate.position(at: now))
@@ -124,7 +125,7 @@ extension Arbiter {
     }
 
     /// Plays and stops as the leader does.
-    private mutating func applySong(_ leader: ClockLeader, at now: HostTime) {
+    private mutating func applySong(_ leader: TrackedSource, at now: HostTime) {
         guard var following else { return }
         let song = leader.follower.song
         following.song = song
@@ -184,7 +185,7 @@ extension Arbiter {
     package mutating func setPlaying(_ isPlaying: Bool, reach: Int64, at now: HostTime) -> SessionEdit? {
         guard transportLeaderName == nil else { return nil }
         guard var following else { return isPlaying ? .play(reach: reach) : .stop }
-        if isPlaying, !transport.isPlaying, let leader = leaders[following.source], let top = leader.playingTop {
+        if isPlaying, !transport.isPlaying, let leader = tracked[following.source], let top = leader.playingTop {
             // Its song plays, though it leaves the transport to the user: this joins in.
             transport.startTick = top + following.shift
             (following.beatOrigin, following.playingSince) = (.zero, line.time(ofTick: transport.startTick))
@@ -205,7 +206,7 @@ extension Arbiter {
     }
 
     /// Gives play and stop back to the user, until a leader sends Start, Continue or Stop again.
-    package mutating func giveTransportBack() { leaders.giveTransportBack() }
+    package mutating func giveTransportBack() { tracked.giveTransportBack() }
 
     /// Lets the Link peer continue where the leading clock is; nil if none leads.
     var handOver: SessionEdit? {
@@ -238,7 +239,7 @@ extension Arbiter {
     }
 }
 
-extension ClockLeader {
+extension TrackedSource {
     /// The tick that is beat 0 of the leader's song; nil before its first Start or Continue.
     ///
     /// It is that of the song that plays or is about to play, otherwise of the last song. A song that does not play while

@@ -8,10 +8,10 @@ extension Arbiter {
 
     /// The sources that are known to be our own clock, by name, and why.
     package var loops: [(source: ClockSource, name: String, reason: LoopReason)] {
-        leaders.all.compactMap { leader in
-            let verdict = loopGuard.verdict(of: leader.source)
+        tracked.all.map(\.source).compactMap { source in
+            let verdict = loopGuard.verdict(of: source)
             guard case .fenced(let reason) = verdict, reason != .gateway else { return nil }
-            return (leader.source, name(of: leader.source), reason)
+            return (source, name(of: source), reason)
         }
     }
 

@@ -41,7 +41,7 @@ extension Arbiter {
     /// A clock without Start, Continue and Stop leaves them to the user, and so does one that has sent none of them for
     /// some bars; otherwise nobody could play.
     package var transportLeaderName: String? {
-        following.flatMap { leaders[$0.source]?.controlsTransport == true ? name(of: $0.source) : nil }
+        following.flatMap { tracked[$0.source]?.controlsTransport == true ? name(of: $0.source) : nil }
     }
 
     /// The name of a clock, or its port's number if it has none.

@@ -10,7 +10,7 @@ struct KeptStateTests {
         (state.link, state.startStopSync, state.tempo) = (false, true, 97.3)
         state.quantum = Replacement(3, insteadOf: 4)
         state.follow = Replacement("MPC One", insteadOf: "auto")
-        state.offsets["tr-8s"] = Replacement(-3.5, insteadOf: -2)
+        state.offsets["tr-8s"] = Replacement(-3_500, insteadOf: -2_000)
         state.playing = ["clock", "tr-8s"]
         return state
     }

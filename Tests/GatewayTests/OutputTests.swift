@@ -95,7 +95,7 @@ struct OutputTests {
         let library = try ProfileLibrary.of(["drums": "clock: { offset: -2 }", "bass": "clock: { offset: 1 }"])
         let drums = try library.profile(id: "drums")
         var output = Output("UM-ONE")
-        output.restore(try #require(Replacement(-3.5, insteadOf: -2)))
+        output.restore(try #require(Replacement(-3_500, insteadOf: -2_000)))
         #expect(output.settings.offset == 0)
         output.recognise(.device(24, "UM-ONE", "UM-ONE MIDI 1"), drums)
         #expect(output.settings.offset == -3_500)
@@ -107,11 +107,11 @@ struct OutputTests {
     func `a live offset is saved unless it equals the configured one`() {
         var output = Output("Drums")
         output.adjust(OutputAdjustment(nudge: -2.5))
-        #expect(output.liveOffset == Replacement(-2.5, insteadOf: 0))
+        #expect(output.live.offset == Replacement(-2_500, insteadOf: 0))
         output.adjust(OutputAdjustment(swing: 60))
         #expect(output.settings.offset == -2_500)
         output.adjust(OutputAdjustment(nudge: 2.5))
-        #expect(output.liveOffset == nil && output.settings.offset == 0)
+        #expect(output.live.offset == nil && output.settings.offset == 0)
         for _ in 0..<700 { output.adjust(OutputAdjustment(nudge: 0.1)) }
         #expect(output.settings.offset == 70_000)
     }
@@ -123,19 +123,19 @@ struct OutputTests {
         var table = OutputTable(configuration)
         let now = HostTime(microseconds: 0)
         let line = TickLine(microsecondsPerBeat: 500_000, timeOrigin: now, tickOrigin: 0)
-        func change(_ adjustment: OutputAdjustment) throws -> [String: Replacement<Double>] {
+        func change(_ adjustment: OutputAdjustment) throws -> [String: Replacement<Int64>] {
             try table.adjust("drums", adjustment, marking: line, at: now)
             table.keepOffsets()
             return table.offsets
         }
         let kept = try change(OutputAdjustment(offset: 1.5))
         #expect(try change(OutputAdjustment(shift: 7)) == kept && table.all[0].settings.offset == 8_500)
-        #expect(table.all[0].offset == 1.5)
+        #expect(table.all[0].offset == 1_500)
         // A nudge meanwhile stays.
-        #expect(try change(OutputAdjustment(nudge: 1))["drums"] == Replacement(2.5, insteadOf: 0))
+        #expect(try change(OutputAdjustment(nudge: 1))["drums"] == Replacement(2_500, insteadOf: 0))
         #expect(table.all[0].settings.offset == 9_500)
         _ = try change(OutputAdjustment(shift: 0))
-        #expect(table.all[0].settings.offset == 2_500 && table.all[0].offset == 2.5)
+        #expect(table.all[0].settings.offset == 2_500 && table.all[0].offset == 2_500)
         _ = try change(OutputAdjustment(offset: 499, shift: 7))
         #expect(table.all[0].settings.offset == 500_000)
     }

@@ -84,8 +84,8 @@ extension GatewayEngine {
 
     /// Tells the arbiter which clocks can be heard, which of them are chosen, and how our own clock may reach them.
     mutating func sourcesChanged(at now: HostTime) {
-        let heard = inputs.heard(among: outputs.all, period: configuration.leaderPeriod)
-        decide(at: now) { $0.hear(heard, at: $1) }
+        let available = inputs.available(among: outputs.all, period: configuration.leaderPeriod)
+        decide(at: now) { $0.sourcesChanged(to: available, at: $1) }
     }
 
     /// How soon every output can play, in microseconds.

@@ -14,7 +14,7 @@ struct GatewayEngine: Sendable {
     var configuration: LiveConfiguration
     var arbiter: Arbiter
     var outputs: OutputTable
-    var inputs: InputTable
+    var inputs: SourceTable
     var controls: ControlTable
     var patchbay = Patchbay()
     /// The newest state of the Link peer.
@@ -100,7 +100,7 @@ struct GatewayEngine: Sendable {
         clients = Set(
             [surroundings.outputClient, surroundings.controlClient, surroundings.clockIn?.port?.client]
                 .compactMap(\.self))
-        inputs = InputTable(start.follow ?? configuration.follow, clockIn: surroundings.clockIn)
+        inputs = SourceTable(start.follow ?? configuration.follow, clockIn: surroundings.clockIn)
         controls = ControlTable(configuration.controls, hasSequencer: outputs.client != nil)
         arbiter = Arbiter(
             LinkView(link), quantum: start.quantum ?? configuration.quantum,

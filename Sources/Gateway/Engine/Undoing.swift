@@ -176,8 +176,9 @@ extension GatewayEngine {
     private func text(of outputs: [OutputTable.LiveChanges], _ settings: [String]) -> String {
         if let output = outputs.first, outputs.count == 1 {
             switch settings {
-            case ["offset"]: return "offset of \(output.name) back to \(shortest(output.offset, atMost: 3)) ms"
-            case ["switch"]: return "\(output.name) \(output.adjustment.isEnabled == false ? "off" : "on") again"
+            case ["offset"]:
+                return "offset of \(output.name) back to \(shortest(Double(output.offset) / 1_000, atMost: 3)) ms"
+            case ["switch"]: return "\(output.name) \(output.isSwitchedOn ? "on" : "off") again"
             default: break
             }
         }

@@ -1,19 +1,20 @@
 internal import Essentials
+internal import MIDIClock
 
 /// How far several outputs can be nudged together before one of them leaves its range.
 struct NudgeRoom {
-    /// Names of outputs, and their offsets in milliseconds.
-    private let outputs: [(name: String, offset: Double)]
+    /// Names of outputs, and their offsets in microseconds.
+    private let outputs: [(name: String, offset: Int64)]
 
-    init(_ outputs: [(name: String, offset: Double)]) { self.outputs = outputs }
+    init(_ outputs: [(name: String, offset: Int64)]) { self.outputs = outputs }
 
     /// Checks a nudge.
     ///
     /// - Parameter nudge: milliseconds.
     /// - Returns: which outputs would leave their range, and what is possible instead; nil if none would.
     func refusal(of nudge: Double) -> CommandError? {
-        let limits = CommandRange.offset.limits
-        let blocking = outputs.filter { !limits.contains(wholeMicroseconds($0.offset + nudge)) }
+        let limits = OutputSettings.offsets
+        let blocking = outputs.filter { !limits.contains($0.offset + microseconds(nudge)) }
         guard !blocking.isEmpty, let least = outputs.map(\.offset).min(), let most = outputs.map(\.offset).max() else {
             return nil
         }
@@ -27,10 +28,6 @@ struct NudgeRoom {
 
     private static let mostNamed = 8
 
-    private func text(_ milliseconds: Double) -> String {
-        shortest(wholeMicroseconds(milliseconds), atMost: 3)
-    }
+    /// In milliseconds.
+    private func text(_ microseconds: Int64) -> String { shortest(Double(microseconds) / 1_000, atMost: 3) }
 }
-
-/// Rounds milliseconds to whole microseconds, as offsets are stored, so that small nudges add up exactly.
-func wholeMicroseconds(_ milliseconds: Double) -> Double { (milliseconds * 1_000).rounded() / 1_000 }

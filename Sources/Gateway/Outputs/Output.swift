@@ -21,18 +21,16 @@ struct Output: Sendable {
     var profile: Profile?
     /// How the user's settings contradict the profile; nil if they do not.
     private(set) var mistakes: String?
-    /// Changes made while it runs.
-    private(set) var adjustment = OutputAdjustment()
-    /// The offset in milliseconds that was set live, in this run or an earlier one.
-    private(set) var liveOffset: Replacement<Double>?
-    /// The offset in milliseconds by profile and configuration.
-    private var configuredOffset = 0.0
-    /// The current offset in milliseconds, without ``shift``.
-    private(set) var offset = 0.0
-    /// What a calibration adds to the offset, in milliseconds.
-    private var shift = 0.0
-    /// The settings for the output thread; their offset is the sum of ``offset`` and ``shift``.
+    /// The lower layers of its settings: the profile's, and the user's own over them.
+    private var configured = OutputSettings()
+    /// The third layer: changes made while it runs.
+    private(set) var live = LiveSettings()
+    /// The current offset in microseconds, without what a calibration adds.
+    private(set) var offset: Int64 = 0
+    /// All layers merged, for the output thread.
     private(set) var settings = OutputSettings()
+    /// Whether the user has not switched it off.
+    private(set) var isSwitchedOn = true
     /// The time code with which a song begins, if it sends that; nil if it sends a clock.
     private(set) var timeCode: TimeCode?
     var sink = Sink.away
@@ -136,7 +134,7 @@ struct Output: Sendable {
     var isLeaving: Bool { presence != .here && presence != .gone }
 
     /// Whether the output sends.
-    var isEnabled: Bool { presence == .here && adjustment.isEnabled != false }
+    var isEnabled: Bool { presence == .here && isSwitchedOn }
 
     /// Whether it has, or will have, a sequencer port.
     var hasPort: Bool {
@@ -151,39 +149,30 @@ struct Output: Sendable {
         fold.map { settings.tempos.narrowed(to: $0) } ?? settings.tempos
     }
 
-    /// Computes the settings again: the profile's, then the user's, then live changes.
+    /// Merges the four layers of its settings: the profile's, the user's, live changes, and a calibration's shift.
     mutating func settle() {
         let profile = profile ?? Profile(id: "", name: "")
         do {
             let whole = try profile.applying(request.overrides)
-            (settings, timeCode) = (whole.settings, whole.timeCode)
-            mistakes = nil
+            (configured, timeCode, mistakes) = (whole.settings, whole.timeCode, nil)
         } catch {
-            (settings, timeCode, mistakes) = (profile.settings, profile.timeCode, error.description)
+            (configured, timeCode, mistakes) = (profile.settings, profile.timeCode, error.description)
         }
-        if settings.tempos == .all { settings.tempos = request.tempos }
-        configuredOffset = Double(settings.offset) / 1_000
-        adjustment.apply(to: &settings)
-        if let offset = liveOffset?.value(over: configuredOffset) {
-            OutputAdjustment(offset: offset).apply(to: &settings)
-        }
-        offset = Double(settings.offset) / 1_000
-        let limits = CommandRange.offset.limits
-        OutputAdjustment(offset: min(max(offset + shift, limits.lowerBound), limits.upperBound)).apply(to: &settings)
+        if configured.tempos == .all { configured.tempos = request.tempos }
+        (settings, offset) = live.over(configured)
     }
 
     /// Applies the user's request, which replaces live changes.
     mutating func configure(_ request: OutputRequest, profile: Profile?) {
         self.request = request
         self.profile = profile
-        adjustment = OutputAdjustment(isEnabled: adjustment.isEnabled)
-        liveOffset = nil
+        live = LiveSettings()
         settle()
     }
 
     /// Restores an offset that an earlier run had set.
-    mutating func restore(_ offset: Replacement<Double>) {
-        liveOffset = offset
+    mutating func restore(_ offset: Replacement<Int64>) {
+        live.offset = offset
         settle()
     }
 
@@ -225,19 +214,15 @@ struct Output: Sendable {
     /// Changes settings while it runs.
     mutating func adjust(_ change: OutputAdjustment) {
         let wasEnabled = isEnabled
-        adjustment.take(change)
-        shift = change.shift ?? shift
-        if change.resetsOffset { liveOffset = nil }
-        if let offset = change.offset(from: offset) {
-            liveOffset = Replacement(offset, insteadOf: configuredOffset)
-        }
+        live.take(change, over: configured.offset, from: offset)
+        isSwitchedOn = change.isEnabled ?? isSwitchedOn
         settleAdjusted(wasEnabled)
     }
 
     /// Restores the live changes of an earlier time.
-    mutating func restore(_ adjustment: OutputAdjustment, _ offset: Replacement<Double>?) {
+    mutating func restore(_ changes: OutputTable.LiveChanges) {
         let wasEnabled = isEnabled
-        (self.adjustment, liveOffset) = (adjustment, offset)
+        (live, isSwitchedOn) = (changes.live, changes.isSwitchedOn)
         settleAdjusted(wasEnabled)
     }
 

@@ -1,6 +1,4 @@
-internal import MIDIClock
-
-/// A live change of an output's settings; nil leaves a setting as it is.
+/// A command's change of an output's settings, in the units that people use; nil leaves a setting as it is.
 package struct OutputAdjustment: Hashable, Sendable {
     /// Offset in milliseconds; negative sends earlier.
     package var offset: Double?
@@ -45,11 +43,6 @@ package struct OutputAdjustment: Hashable, Sendable {
         self.shift = shift
     }
 
-    private func tempos(_ range: ClosedRange<Double>) -> TempoRange? {
-        TempoRange(
-            lowest: Int64((range.lowerBound * 1_000).rounded()), highest: Int64((range.upperBound * 1_000).rounded()))
-    }
-
     /// The settings it changes, by name and in a fixed order; not the marks and the shift, which end by themselves.
     var settings: [String] {
         let changes = [
@@ -65,32 +58,4 @@ package struct OutputAdjustment: Hashable, Sendable {
         multiply != nil || divide != nil || swing != nil || range != nil || markSeconds != nil
     }
 
-    /// The resulting offset.
-    ///
-    /// - Parameter current: the present one, in milliseconds.
-    /// - Returns: milliseconds; nil if it does not change.
-    func offset(from current: Double) -> Double? {
-        guard let nudge else { return offset }
-        return wholeMicroseconds((offset ?? current) + nudge)
-    }
-
-    /// Merges a newer change, except for the offset, the marks and the shift.
-    ///
-    /// - Parameter change: the newer one.
-    mutating func take(_ change: OutputAdjustment) {
-        multiply = change.multiply ?? multiply
-        divide = change.divide ?? divide
-        swing = change.swing ?? swing
-        range = change.range ?? range
-        isEnabled = change.isEnabled ?? isEnabled
-    }
-
-    /// Applies the change; the caller must reject values outside those of ``CommandRange``.
-    func apply(to settings: inout OutputSettings) {
-        if let offset { settings.offset = Int64((offset * 1_000).rounded()) }
-        if let multiply { settings.multiply = Int64(multiply) }
-        if let divide { settings.divide = Int64(divide) }
-        if let swing { settings.swing = Int64((swing * 10).rounded()) }
-        if let tempos = range.flatMap(tempos) { settings.tempos = tempos }
-    }
 }

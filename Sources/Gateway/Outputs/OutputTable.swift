@@ -27,8 +27,8 @@ struct OutputTable: Sendable {
     var lineCheck: HostTime?
     /// Names for ports that do not exist yet.
     private var portsToMake: [(port: Int, name: String)] = []
-    /// Offsets set in this and earlier runs, in milliseconds by output ID, for outputs that return.
-    private(set) var offsets: [String: Replacement<Double>]
+    /// Offsets set in this and earlier runs, in microseconds by output ID, for outputs that return.
+    private(set) var offsets: [String: Replacement<Int64>]
     /// IDs of the outputs whose devices have been started and have taken no Stop since, in this run or a crashed one.
     var leftPlaying: Set<String>
     /// Those of them that a crashed run had started.
@@ -49,7 +49,7 @@ struct OutputTable: Sendable {
     ///   - leftPlaying: IDs of the outputs whose devices a crashed run left playing.
     ///   - seed: decides how marked ticks move.
     init(
-        _ configuration: OutputConfiguration, client: Int? = nil, offsets: [String: Replacement<Double>] = [:],
+        _ configuration: OutputConfiguration, client: Int? = nil, offsets: [String: Replacement<Int64>] = [:],
         leftPlaying: [String] = [], seed: UInt64 = 0
     ) {
         self.configuration = configuration
@@ -129,8 +129,8 @@ struct OutputTable: Sendable {
         ((try? slots(of: name)) ?? []).map { slot in
             let output = all[slot]
             return LiveChanges(
-                occupant: output.occupant, name: output.name, adjustment: output.adjustment,
-                liveOffset: output.liveOffset, offset: output.offset)
+                occupant: output.occupant, name: output.name, live: output.live, isSwitchedOn: output.isSwitchedOn,
+                offset: output.offset)
         }
     }
 
@@ -150,7 +150,7 @@ struct OutputTable: Sendable {
     mutating func restore(_ outputs: [LiveChanges]) {
         for slot in all.indices where all[slot].presence == .here {
             guard let before = outputs.first(where: { $0.occupant == all[slot].occupant }) else { continue }
-            all[slot].restore(before.adjustment, before.liveOffset)
+            all[slot].restore(before)
         }
     }
 
@@ -158,16 +158,16 @@ struct OutputTable: Sendable {
     struct LiveChanges: Hashable, Sendable {
         var occupant: UInt32
         var name: String
-        var adjustment: OutputAdjustment
-        var liveOffset: Replacement<Double>?
-        /// The resulting offset, in milliseconds.
-        var offset: Double
+        var live: LiveSettings
+        var isSwitchedOn: Bool
+        /// The resulting offset, in microseconds.
+        var offset: Int64
     }
 
     /// Updates ``offsets`` from the present outputs; those of others are kept, up to the limit.
     mutating func keepOffsets() {
         let here = all.filter { $0.presence == .here }
-        for output in here { offsets[output.id] = output.liveOffset }
+        for output in here { offsets[output.id] = output.live.offset }
         guard offsets.count > KeptState.mostOffsets else { return }
         let ids = Set(here.map(\.id))
         offsets = offsets.filter { ids.contains($0.key) }

@@ -15,8 +15,8 @@ package struct KeptState: Codable, Hashable, Sendable {
     package var follow: Replacement<String>?
     /// What the configuration said at that time.
     package var written: Written?
-    /// Offsets of outputs in milliseconds, by output ID.
-    package var offsets: [String: Replacement<Double>] = [:]
+    /// Offsets of outputs in microseconds, by output ID; the file has them in milliseconds.
+    package var offsets: [String: Replacement<Int64>] = [:]
     /// IDs of the outputs whose devices were started and have not accepted a Stop since.
     package var playing: [String] = []
 
@@ -46,7 +46,6 @@ package struct KeptState: Codable, Hashable, Sendable {
             && quantum.map { CommandRange.quantum.contains($0.value) } != false
             && follow.map { (try? FollowChoice($0.value)) != nil } != false
             && offsets.count <= Self.mostOffsets
-            && offsets.values.allSatisfy { CommandRange.offset.contains($0.value) }
             && playing.count <= OutputBoard.capacity
     }
 }
@@ -64,6 +63,11 @@ package struct Replacement<Value: Codable & Hashable & Sendable>: Codable, Hasha
     package init?(_ value: Value, insteadOf configured: Value) {
         guard value != configured else { return nil }
         (self.value, insteadOf) = (value, configured)
+    }
+
+    /// The same in other units.
+    func map<Other>(_ convert: (Value) -> Other) -> Replacement<Other>? {
+        Replacement<Other>(convert(value), insteadOf: convert(insteadOf))
     }
 
     /// The live setting, if the configured value is still the same.
@@ -121,8 +125,28 @@ extension KeptState {
         tempo = try container.decodeIfPresent(Double.self, forKey: .tempo)
         quantum = try container.decodeIfPresent(Replacement<Double>.self, forKey: .quantum)
         follow = try container.decodeIfPresent(Replacement<String>.self, forKey: .follow)
-        offsets = try container.decodeIfPresent([String: Replacement<Double>].self, forKey: .offsets) ?? [:]
+        let offsets = try container.decodeIfPresent([String: Replacement<Double>].self, forKey: .offsets) ?? [:]
+        for offset in offsets.values.flatMap({ [$0.value, $0.insteadOf] }) where !CommandRange.offset.contains(offset) {
+            throw Unreadable(reason: "an offset is \(CommandRange.offset.words)")
+        }
+        self.offsets = offsets.compactMapValues { $0.map(microseconds) }
         playing = try container.decodeIfPresent([String].self, forKey: .playing) ?? []
         written = try container.decodeIfPresent(Written.self, forKey: .written)
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encodeIfPresent(link, forKey: .link)
+        try container.encodeIfPresent(startStopSync, forKey: .startStopSync)
+        try container.encodeIfPresent(tempo, forKey: .tempo)
+        try container.encodeIfPresent(quantum, forKey: .quantum)
+        try container.encodeIfPresent(follow, forKey: .follow)
+        try container.encode(offsets.compactMapValues { $0.map { Double($0) / 1_000 } }, forKey: .offsets)
+        try container.encode(playing, forKey: .playing)
+        try container.encodeIfPresent(written, forKey: .written)
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case link, startStopSync, tempo, quantum, follow, offsets, playing, written
     }
 }

@@ -136,7 +136,7 @@ struct StatusPicture: Sendable {
                 ticks: count.ticks.load(ordering: .relaxed),
                 lateTicks: count.lateTicks.load(ordering: .relaxed),
                 skippedTicks: count.skippedTicks.load(ordering: .relaxed),
-                offsetMilliseconds: output.offset,
+                offsetMilliseconds: Double(output.offset) / 1_000,
                 multiply: Int(settings.multiply), divide: Int(settings.divide),
                 swing: Double(settings.swing) / 10,
                 range: tempos == .all ? nil : [tempos.lowest, tempos.highest].map { Double($0) / 1_000 },

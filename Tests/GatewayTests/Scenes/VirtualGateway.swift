@@ -490,9 +490,9 @@ final class VirtualGateway: EffectPerformer {
             }
         }
         if engine.arbiter.following != nil, engine.arbiter.isLinkLeading || link.isEnabled { broken.append("two lead") }
-        for output in engine.outputs.all where output.presence == .here && kept.offsets[output.id] != output.liveOffset
+        for output in engine.outputs.all where output.presence == .here && kept.offsets[output.id] != output.live.offset
         {
-            if output.liveOffset != nil || kept.offsets[output.id]?.value(over: 0) != nil {
+            if output.live.offset != nil || kept.offsets[output.id]?.value(over: 0) != nil {
                 broken.append("the offset of \(output.name) is not kept")
             }
         }

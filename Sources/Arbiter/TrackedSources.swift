@@ -1,44 +1,5 @@
 internal import BeatTime
-package import LoopGuard
 package import MIDIClock
-
-/// Which machine may lead while Link is off.
-package enum LeaderChoice: Hashable, Sendable {
-    /// Nobody: incoming clocks are ignored.
-    case none
-    /// The first of these whose clock is steady, for as long as it arrives.
-    case anyOf(Set<ClockSource>)
-    /// This one and no other; nil while it is absent.
-    case only(ClockSource?)
-}
-
-/// The machines whose clocks can be heard, and what is known about them.
-package struct HeardClocks: Sendable {
-    /// Which of them may lead.
-    package var choice: LeaderChoice
-    /// Their names.
-    package var names: [ClockSource: String]
-    /// How our own clock may reach them by subscriptions; has an entry for every source.
-    package var paths: [ClockSource: LoopPath]
-    /// Earliest and latest shift of our ticks by the outputs' offsets, in microseconds.
-    package var offsets: ClosedRange<Int64>
-    /// Machines whose Start, Continue and Stop act as a remote control.
-    package var remotes: Set<ClockSource>
-    /// Audio periods of those that are known, in microseconds.
-    package var periods: [ClockSource: Double]
-
-    package init(
-        choice: LeaderChoice, names: [ClockSource: String] = [:], paths: [ClockSource: LoopPath],
-        offsets: ClosedRange<Int64> = 0...0, remotes: Set<ClockSource> = [], periods: [ClockSource: Double] = [:]
-    ) {
-        self.choice = choice
-        self.names = names
-        self.paths = paths
-        self.offsets = offsets
-        self.remotes = remotes
-        self.periods = periods
-    }
-}
 
 /// Why a clock is ignored.
 package enum IgnoredClockReason: String, Hashable, Sendable {
@@ -69,7 +30,7 @@ package struct IgnoredCounts: Hashable, Sendable {
 }
 
 /// A machine whose clock is received.
-package struct ClockLeader: Sendable {
+package struct TrackedSource: Sendable {
     package let source: ClockSource
     /// Estimates tempo and position from its ticks and transport messages.
     ///
@@ -111,9 +72,9 @@ package struct ClockLeader: Sendable {
 }
 
 /// All machines whose clocks are received, each tracked separately; being here does not make one the leader.
-struct ClockLeaders: Sendable {
+struct TrackedSources: Sendable {
     /// In the order they were first heard.
-    private(set) var all: [ClockLeader] = []
+    private(set) var all: [TrackedSource] = []
     /// Ignored messages since the start, of all machines.
     private(set) var ignored = IgnoredCounts()
 
@@ -130,7 +91,7 @@ struct ClockLeaders: Sendable {
     /// Silence after which another machine may take its place, in microseconds.
     private static let idleTimeout: Int64 = 2_000_000
 
-    subscript(source: ClockSource) -> ClockLeader? { all.first { $0.source == source } }
+    subscript(source: ClockSource) -> TrackedSource? { all.first { $0.source == source } }
 
     /// Processes a message.
     ///
@@ -193,7 +154,7 @@ struct ClockLeaders: Sendable {
             guard let quietest = free.min(by: { all[$0].heardAt < all[$1].heardAt }) else { return nil }
             all.remove(at: quietest)
         }
-        all.append(ClockLeader(source, period: periods[source] ?? 0, at: now))
+        all.append(TrackedSource(source, period: periods[source] ?? 0, at: now))
         return all.count - 1
     }
 }

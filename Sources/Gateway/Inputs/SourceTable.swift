@@ -5,7 +5,7 @@ internal import LoopGuard
 internal import MIDIClock
 
 /// The clocks that can be received: subscribes the chosen port to `Clock In`, and lists the others.
-struct InputTable: Sendable {
+struct SourceTable: Sendable {
     private(set) var sources: ClockSources
     /// How clocks are received; nil if they cannot be.
     var clockIn: ClockEntrance?
@@ -80,11 +80,11 @@ struct InputTable: Sendable {
     ///   - outputs: by slot.
     ///   - period: the leader's audio period, if the configuration tells it.
     /// - Returns: what the arbiter must know of those machines.
-    mutating func heard(among outputs: [Output], period: AudioPeriod?) -> HeardClocks {
+    mutating func available(among outputs: [Output], period: AudioPeriod?) -> AvailableSources {
         let offsets = outputs.filter { $0.presence != .gone && $0.isClock }.map(\.settings.offset)
         let paths = sources.paths(from: outputs)
         driven = Set(paths.filter { if case .outputs = $0.value { true } else { false } }.keys)
-        return HeardClocks(
+        return AvailableSources(
             choice: sources.leaders(driven: driven), names: sources.names, paths: paths,
             offsets: (offsets.min() ?? 0)...(offsets.max() ?? 0), remotes: sources.remotes,
             periods: sources.names.keys.reduce(into: [:]) { periods, source in
