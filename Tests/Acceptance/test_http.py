@@ -1,4 +1,4 @@
-"""Refused requests to the control server: they get JSON with a fitting status, and change nothing."""
+"""The token, for the control server, for commands and for whoever guesses."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""What `make install` installs, from manual pages to units. Also the program alone, and how a release is made."""
+"""What `make install` installs, from manual pages to units, and how a release is made."""
 
 import datetime
 import os

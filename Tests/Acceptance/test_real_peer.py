@@ -1,6 +1,6 @@
 """One unmodified official peer and one gateway in their own network.
 
-test_cases.py tests more, with every kind of peer.
+test_cases.py tests more.
 """
 
 import pytest

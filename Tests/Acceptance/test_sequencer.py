@@ -1,7 +1,6 @@
 """What a subscriber of `Tactus:Clock` receives from a real kernel sequencer, stamped by the kernel; in the lab.
 
-The lab's clock counts instructions, so figures are instruction-times. They show regressions, but not the latency of
-any hardware.
+The lab's clock counts instructions, so times are instruction-times, and not the latency of any hardware.
 """
 
 import re

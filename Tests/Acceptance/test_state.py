@@ -1,4 +1,4 @@
-"""Saved settings: they survive Ctrl-C, SIGKILL and power cuts, and bad disks are reported."""
+"""Saved settings: they survive Ctrl-C and SIGKILL, and a bad disk is reported."""
 
 import contextlib
 import json

@@ -1,4 +1,4 @@
-"""`tactus status --watch` and the live view of `tactus monitor`, on a terminal."""
+"""`tactus status --watch`, on a terminal."""
 
 import subprocess
 

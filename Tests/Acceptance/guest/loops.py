@@ -1,4 +1,4 @@
-"""In the lab: makes clock loops of every kind and records when the gateway detects each, and when its warning ends.
+"""In the lab: makes clock loops and records when the gateway detects each, and when its warning ends.
 
     loops.py RESULT.json SCENE...
 
