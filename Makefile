@@ -35,7 +35,7 @@ RESULTS := .build/results
 OUTSIDE := LinkNetworkTests|ALSASequencerTests|ControlServerTests
 
 .PHONY: help run build programs test check lint format unit swift-tests network acceptance plan faults lab bench
-.PHONY: bench-micro pictures mutants scenes soak soak-lab tsan asan bench-follower bench-onsets link-trials listen-trials link-fuzz fuzz bad-links
+.PHONY: bench-micro pictures mutants scenes soak soak-lab tsan asan bench-follower bench-onsets link-trials listen-trials link-fuzz fuzz
 .PHONY: sizes documents machines docs install uninstall deb reproduce dist deb-test source-test clean packages toolchain
 
 help:  ## list the targets
@@ -223,10 +223,6 @@ TRIALS := Benchmarks/Onsets/.build/release/listen-trials
 listen-trials: toolchain  ## a hundred hours of noise, speech and music, from which no calibration must come
 	$(SWIFT) build -c release --package-path Benchmarks/Onsets --product listen-trials
 	seq 1 20 | timeout 7200 xargs -P $$(nproc) -I{} $(TRIALS) 5 {} {}
-
-bad-links: programs $(VENV)  ## our clock beside official ones, wired and over networks that delay and lose, in the lab
-	Tests/Lab/lab --prepare
-	Tests/in-namespace .venv/bin/python -m pytest Tests/Acceptance/bad_links.py $(ARGS)
 
 # RUNS=100000 for a short look. What it finds is kept: `Benchmarks/Fuzz/corpus pack` makes test inputs of it.
 link-fuzz: RUNS ?= 10000000

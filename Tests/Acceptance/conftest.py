@@ -65,8 +65,8 @@ def uses_lab(item):
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items):
-    """Marks the tests that need the lab. Fails if a test has no mark that names its real part."""
+def pytest_collection_modifyitems(config, items):
+    """Marks the tests that need the lab, and leaves out those that are for `make plan` only. Fails if a test has no mark that names its real part."""
     for item in items:
         if HERE not in item.path.parents:
             continue
@@ -77,6 +77,10 @@ def pytest_collection_modifyitems(items):
                 "a test that needs none of them is a Swift test")
         if uses_lab(item):
             item.add_marker(pytest.mark.lab)
+    if "case" not in config.option.markexpr:
+        left = [item for item in items if item.get_closest_marker("plan")]
+        items[:] = [item for item in items if item not in left]
+        config.hook.pytest_deselected(items=left)
 
 
 def pytest_collection_finish(session):

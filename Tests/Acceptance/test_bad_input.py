@@ -25,39 +25,19 @@ def refused(code, *arguments, naming=None, before=()):
 
 
 def test_wrong_words_get_one_line_and_exit_code_64():
-    """Tries one example of each kind; the Swift tests try all values that each option refuses."""
-    for option in ("--bogus", "stray", "--tempo", "--output", "--http="):
-        refused(USAGE, "run", option, naming=option.rstrip("="))
-    refused(USAGE, "dance", naming="dance")
+    """Tries one example of each kind; CommandLineTests try all values that each option refuses."""
     for words, naming in (
-            (["--tempo=19.99"], "20 to 999"), (["--tempo=" + "9" * 400], "20 to 999"), (["--quantum=65"], "0 to 64"),
-            (["--http=127.0.0.1:99999"], "127.0.0.1:8808"), (["--http", "0.0.0.0:8808"], "--http-token-file"),
-            (["--output=200:0"], "--output"), (["--follow=a\nb"], "--follow"), (["--clock-in=hw:1"], "--clock-in"),
-            (["--realtime-priority", "100"], None), (["--output", "A", "--output", "A"], None),
-            (["--http", "127.0.0.1:8808", "--no-http"], None)):
-        refused(USAGE, "run", *words, naming=naming)
-    for words in (["link", "maybe"], ["tempo", "--", "1e2"], ["play", "now"], ["status", "--url", "ftp://127.0.0.1:8808"],
-                  ["follow", "24:999"]):
-        refused(USAGE, *words)
-
-
-@pytest.mark.real("disk")
-def test_files_that_cannot_be_what_they_are_named_for(tmp_path):
-    refused(USAGE, "run", "--http-token-file", tmp_path / "none", naming="none")
-    empty = tmp_path / "empty"
-    empty.touch()
-    refused(USAGE, "run", "--http-token-file", empty, naming="empty")
-    refused(USAGE, "run", "--output", f"raw:{tmp_path}", naming=str(tmp_path))
-    (tmp_path / "file").write_text("kept")
-    refused(USAGE, "run", "--output", f"raw:{tmp_path}/file", naming=f"{tmp_path}/file")
-    assert (tmp_path / "file").read_text() == "kept"
-    with socket.socket(socket.AF_UNIX) as listener:
-        listener.bind(str(tmp_path / "socket"))
-        refused(USAGE, "run", "--output", f"raw:{tmp_path}/socket", naming=f"{tmp_path}/socket")
+            (["dance"], "dance"), (["run", "--bogus"], "--bogus"), (["run", "stray"], "stray"), (["run", "--tempo"], "--tempo"),
+            (["run", "--tempo=" + "9" * 400], "20 to 999"), (["run", "--http", "0.0.0.0:8808"], "--http-token-file"),
+            (["run", "--follow=a\nb"], "--follow"), (["run", "--output", "A", "--output", "A"], None), (["play", "now"], None),
+            (["learn", "dance"], None), (["status", "--url", "ftp://127.0.0.1:8808"], None)):
+        refused(USAGE, *words, naming=naming)
 
 
 @pytest.mark.real("network")
-def test_commands_without_a_gateway_or_where_something_else_answers():
+def test_commands_without_a_gateway_a_sequencer_or_a_permission_or_where_something_else_answers():
+    for command in (["ports"], ["learn", "tap"]):
+        refused(SYSTEM, *command, naming="tactus doctor")
     for command in (["status"], ["link", "on"], ["follow", "off"], ["play"], ["tempo", "120"]):
         refused(UNAVAILABLE, *command, naming=str(PORT))
     with socket.create_server(("127.0.0.1", 0)) as server:
@@ -71,11 +51,7 @@ def test_commands_without_a_gateway_or_where_something_else_answers():
         threading.Thread(target=answer, daemon=True).start()
         port = server.getsockname()[1]
         refused(UNAVAILABLE, "status", "--url", f"http://127.0.0.1:{port}", naming=str(port))
-
-
-@pytest.mark.real("permission")
-def test_a_port_without_permission():
-    """Ports below 1024 need a privilege that this run does not have."""
+    # Ports below 1024 need a privilege that this run does not have.
     refused(
         NO_PERMISSION, "run", "--http", "127.0.0.1:80", naming="80",
         before=["setpriv", "--bounding-set=-net_bind_service"])

@@ -1,6 +1,7 @@
 """The cases of Link's test plan, which every Link program should pass, for the gateway and unmodified partners.
 
-`make plan` runs all tests that are marked with a case, here and elsewhere, and prints a table of results.
+`make plan` runs all tests that are marked with a case, here and elsewhere, and prints a table of results. `make test` runs
+those that are not marked with `plan`.
 BACKGROUND-4 and -5 are about app hosts that exist only on iOS, and have no counterpart here.
 """
 
@@ -19,14 +20,22 @@ pytestmark = pytest.mark.real("peer")
 
 
 def case(*names):
-    """Marks a test as one or more cases of the plan, for each partner."""
+    """Marks a test as one or more cases of the plan, for each partner. `make test` runs it with one of them."""
+
+    def marks(one):
+        return [*(pytest.mark.case(name, one.name) for name in names), *([] if one is LinkPythonPartner else [pytest.mark.plan])]
+
     return pytest.mark.parametrize("make", [
-        pytest.param(one, id=one.name.split()[0], marks=[pytest.mark.case(name, one.name) for name in names])
-        for one in PARTNERS])
+        pytest.param(one, id=one.name.split()[0], marks=marks(one)) for one in PARTNERS])
 
 
 def alone(name):
-    return pytest.mark.case(name, "alone")
+    """Marks a test without a partner. In `make test`, GatewayTests show the same in virtual time."""
+
+    def mark(test):
+        return pytest.mark.plan(pytest.mark.case(name, "alone")(test))
+
+    return mark
 
 
 @pytest.fixture
@@ -110,6 +119,7 @@ def test_tempo_2_a_joiner_never_brings_its_tempo(make, start):
 
 
 @case("TEMPO-3")
+@pytest.mark.plan
 def test_tempo_3_loading_a_configuration_does_not_change_the_sessions_tempo(partner, start, tmp_path):
     config = tmp_path / "config.yaml"
     config.write_text("version: 1\n")

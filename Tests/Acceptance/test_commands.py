@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from rig.gateway import TACTUS, complaint, environment, run_tactus
+from rig.gateway import TACTUS, environment, run_tactus
 
 pytestmark = pytest.mark.real("process")
 
@@ -56,51 +56,9 @@ def test_a_configuration_is_checked_as_run_would_read_it(tmp_path):
     assert [(mistake["line"], mistake["column"]) for mistake in found["mistakes"]] == [(2, 8)]
 
 
-def test_an_output_is_named_by_id_name_or_part_and_a_nudge_too_far_moves_nothing(start):
-    gateway = start("--no-link", "--play", "--output", "virtual:DIN 1", "--output", "virtual:DIN 2")
-
-    def offsets():
-        return {output["id"]: output["offsetMilliseconds"] for output in gateway.status()["outputs"]}
-
-    for number, name in enumerate(("din-1", "DIN 1", "din 1", "n 1"), 1):
-        assert said(gateway.command("nudge", "1", name)) == f"din-1: {number} ms\n"
-    for command in (("nudge", "1"), ("realign",), ("calibrate", "--input", "nothing")):
-        several = gateway.command(*command, "din")
-        assert several.returncode == 1
-        assert complaint(several.stderr) == "tactus: several outputs match din; write one of: din-1, din-2"
-        none = gateway.command(*command, "din1")
-        assert none.returncode == 1
-        assert complaint(none.stderr) == (
-            "tactus: no output is called din1; there are: clock, din-1, din-2; did you mean 'din-1'?")
-    away = gateway.command("realign", "din-1")
-    assert away.returncode == 1 and "is not connected" in complaint(away.stderr)
-    done = gateway.command("nudge", "900")
-    assert done.returncode == 64 and done.stdout == "" and "an offset is -500 to 500 ms" in complaint(done.stderr)
-    assert offsets() == {"clock": 0, "din-1": 4, "din-2": 0}
-
-
-def test_ports_says_what_is_missing_on_a_machine_without_a_sequencer():
-    done = run_tactus("ports")
-    assert done.returncode == 71 and done.stdout == ""
-    assert "tactus doctor" in done.stderr and len(done.stderr.strip().splitlines()) == 1
-
-
-def test_every_command_explains_itself_and_the_program_tells_its_version():
-    for command in ([], ["run"], ["status"], ["link"], ["start-stop-sync"], ["play"], ["stop"], ["tempo"], ["ports"], ["learn"]):
-        text = said(run_tactus(*command, "--help"))
-        assert "USAGE" in text or "OVERVIEW" in text
-    assert said(run_tactus("--version")).strip().count(".") == 2
-
-
 @pytest.mark.real("disk")
 def test_a_result_that_the_disk_does_not_take_is_no_success(tmp_path):
     with open("/dev/full", "w") as disk:
         done = subprocess.run(
             [TACTUS, "profiles", "list"], env=environment(tmp_path), stdout=disk, stderr=subprocess.PIPE, text=True)
     assert done.returncode == 71 and done.stderr == "tactus: the result cannot be written: No space left on device\n"
-
-
-@pytest.mark.real("network")
-def test_a_stopped_gateway_frees_its_port_for_the_next(start):
-    for name in ("one", "two", "three"):
-        start("--no-link", name=name).stop()

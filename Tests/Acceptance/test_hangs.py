@@ -1,7 +1,6 @@
 """What hangs beside a gateway, such as a terminal that nobody reads or a disk, stops neither the clock nor the Stop."""
 
 import contextlib
-import fcntl
 import os
 import select
 import signal
@@ -44,7 +43,7 @@ def play(start, line, *options):
     return gateway
 
 
-# Terminals and pipes that nobody reads.
+# A terminal that nobody reads.
 
 def unread_terminal():
     """A terminal with little room left: the end to read, and the one for a program."""
@@ -55,14 +54,6 @@ def unread_terminal():
             os.write(room, b"-" * 100)
     os.close(room)
     os.read(outer, 2000)
-    return outer, inner
-
-
-def unread_pipe():
-    """A pipe with little room left."""
-    outer, inner = os.pipe()
-    fcntl.fcntl(inner, fcntl.F_SETPIPE_SZ, 8192)
-    os.write(inner, b"-" * 4096)
     return outer, inner
 
 
@@ -82,10 +73,9 @@ def say_much(folder, number):
         (folder / f"{number % 2}-{place}-{'x' * 200}.yml").touch()
 
 
-@pytest.mark.parametrize("make", [unread_terminal, unread_pipe])
-def test_where_nobody_reads_what_it_writes_all_goes_on_and_what_is_lost_is_told(tmp_path, line, hang, make, figure):
+def test_where_nobody_reads_what_it_writes_all_goes_on_and_what_is_lost_is_told(tmp_path, line, hang):
     """Everything that it writes to blocks at once, also the disk of its state."""
-    outer, inner = make()
+    outer, inner = unread_terminal()
     profiles = tmp_path / "profiles"
     profiles.mkdir()
     command = [*Gateway.COMMAND, "run", "--no-link", "--output", f"raw:{line.path}", "--profiles", str(profiles)]
@@ -109,8 +99,7 @@ def test_where_nobody_reads_what_it_writes_all_goes_on_and_what_is_lost_is_told(
         post("tempo", {"bpm": 240})
         post("transport", {"playing": True})
         line.wait_playing()
-        ticks = line.wait_ticks(25)
-        figure("BPM", 60e6 / (ticks[24] - ticks[0]), 240)
+        line.wait_ticks(25)
         post("transport", {"playing": False})
         until(lambda: not line.plays, "the machine is stopped")
         hang.unlink()
@@ -136,33 +125,6 @@ def test_where_nobody_reads_what_it_writes_all_goes_on_and_what_is_lost_is_told(
 
 # Disks that do not answer.
 
-@pytest.mark.real("disk")
-def test_a_disk_that_hangs_is_told_and_holds_up_nothing(start, line, hang, tmp_path):
-    gateway = play(start, line, "--state", tmp_path / "kept")
-    hang.touch()
-    gateway.post("quantum", {"beats": 3})
-    wait_hanging(hang, "fsync")
-    warning = "state-not-kept"
-    gateway.wait_status(lambda status: warning in [each["code"] for each in status["warnings"]], "the warning")
-    hang.unlink()
-    gateway.wait_status(lambda status: warning not in [each["code"] for each in status["warnings"]], "it is well again")
-    hang.touch()
-    gateway.post("quantum", {"beats": 5})
-    gateway.stop()
-    until(lambda: last(line) == STOP, "Stop is the last byte")
-    assert gateway.stderr.count("the disk does not answer") == 1
-
-
-@pytest.mark.real("disk")
-def test_a_pipe_in_place_of_the_new_state_file_holds_up_nothing(start, tmp_path):
-    state = tmp_path / "kept"
-    state.mkdir()
-    os.mkfifo(state / "state.json.new")
-    gateway = start("--no-link", "--state", state)
-    gateway.post("quantum", {"beats": 3})
-    gateway.stop()
-    assert [path.name for path in state.iterdir()] == ["state.json"]
-
 
 # Ends while something hangs.
 
@@ -181,16 +143,6 @@ def test_one_sigterm_stops_the_machines_and_ends_a_gateway_that_hangs(start, lin
     until(lambda: last(line) == STOP, "Stop is the last byte")
 
 
-@pytest.mark.parametrize("is_hung", [False, True])
-def test_a_second_signal_ends_a_gateway_at_once_and_yet_after_a_stop(start, line, hang, is_hung):
-    gateway = hung(start, line, hang) if is_hung else play(start, line)
-    gateway.process.send_signal(signal.SIGINT)
-    gateway.process.send_signal(signal.SIGTERM)
-    # One that does not hang may end in order before it sees the second.
-    assert gateway.process.wait(timeout=60) in (128 + signal.SIGINT, 128 + signal.SIGTERM, *(() if is_hung else (0,)))
-    until(lambda: last(line) == STOP, "Stop is the last byte")
-
-
 # Two runs on one line.
 
 @pytest.mark.real("line")
@@ -204,22 +156,3 @@ def test_a_second_run_on_the_same_line_is_refused_by_name(start, line, tmp_path)
         assert f"(pid {first.process.pid}) sends to raw:{path}" in second.stderr
     ticks = line.wait_ticks(25)
     assert 60e6 / (ticks[24] - ticks[0]) < 180, "the line has one clock"
-
-
-@pytest.mark.real("line")
-def test_a_line_that_another_run_has_is_left_alone_and_told_until_it_is_free(start, line, tmp_path):
-    first = play(start, line)
-    config = tmp_path / "config.yaml"
-    config.write_text("version: 1\n")
-    second = start("--no-link", "--config", config, name="second", port=PORT + 2)
-    config.write_text(f"version: 1\noutputs: [{{ port: 'raw:{line.path}' }}]\n")
-    second.post("reload")
-
-    def warnings(status):
-        return [each for each in status["warnings"] if each["code"] == "output-away"]
-
-    (warning,) = warnings(second.wait_status(warnings, "the line is away"))
-    assert f"(pid {first.process.pid})" in warning["message"] and str(first.process.pid) in warning["fix"]
-    first.stop()
-    second.wait_status(lambda status: not warnings(status), "the line is there")
-    line.wait_ticks(24)

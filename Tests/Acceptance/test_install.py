@@ -1,7 +1,6 @@
-"""What `make install` installs, from manual pages to units. Also the program alone, and how a release is made."""
+"""What `make install` installs, from manual pages to units, and how a release is made."""
 
 import datetime
-import json
 import os
 import pathlib
 import re
@@ -71,7 +70,17 @@ def text(page):
     return " ".join(re.sub(r"^\.\w+", "", line) for line in plain.splitlines())
 
 
-def test_each_command_has_a_page_that_names_its_options_and_examples(installed):
+def test_each_command_and_each_file_has_a_page(installed):
+    of_commands(installed)
+    of_files(installed)
+    for page in sorted((installed / "share/man").glob("man*/*")):
+        command = ["groff", "-man", "-Tutf8", "-ww", "-z", page]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        assert done.stderr == "", page
+
+
+def of_commands(installed):
+    """Each names the options and examples."""
     pages = {page.stem for page in (installed / "share/man/man1").glob("*.1")}
     assert pages == {"-".join(path) for path, _ in described_commands()}
     for path, command in described_commands():
@@ -86,7 +95,8 @@ def test_each_command_has_a_page_that_names_its_options_and_examples(installed):
             assert line.strip() in page, (path, line)
 
 
-def test_the_files_have_pages_that_name_each_key(installed):
+def of_files(installed):
+    """Each names every key."""
     keys = re.findall(r"^\| `([a-z.-]+)` +\|.*\|.*\|.*\|", (PROJECT / "Profiles/README.md").read_text(), re.M)
     page = text(installed / "share/man/man5/tactus-profile.5")
     assert "clock.when" in keys and [key for key in keys if key not in page] == []
@@ -101,46 +111,16 @@ def test_the_page_of_machines_says_what_the_profiles_say():
     assert (PROJECT / "docs/machines.md").read_text() == made.stdout, "run `make machines`"
 
 
-def test_no_page_upsets_the_formatter(installed):
-    for page in sorted((installed / "share/man").glob("man*/*")):
-        command = ["groff", "-man", "-Tutf8", "-ww", "-z", page]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
-        assert done.stderr == "", page
-
-
-def completed(script, *words):
-    """What bash suggests as completions of the last word."""
-    line = " ".join(words)
-    asking = f"""
-        shopt -s extglob
-        source {script}
-        COMP_WORDS=({' '.join(words[:-1])} "{words[-1]}") COMP_CWORD={len(words) - 1}
-        COMP_LINE='{line}' COMP_POINT={len(line)}
-        "$(complete -p tactus | sed -E 's/.*-F ([^ ]+).*/\\1/')" tactus "{words[-1]}" "{words[-2]}"
-        printf '%s\\n' "${{COMPREPLY[@]}}"
-    """
-    done = subprocess.run(
-        ["bash", "--norc", "-c", asking], capture_output=True, text=True, timeout=60,
-        env={**os.environ, "PATH": f"{os.path.dirname(TACTUS)}:{os.environ['PATH']}"})
-    return done.stdout.split()
-
-
-def test_the_shell_completes_commands_and_options(installed):
-    script = installed / "share/bash-completion/completions/tactus"
-    assert completed(script, "tactus", "doc") == ["doctor"]
-    assert set(completed(script, "tactus", "re")) >= {"realign", "reload"}
-    assert "--json" in completed(script, "tactus", "doctor", "--j")
-    assert completed(script, "tactus", "run", "--dispatch", "qu") == ["queue"]
-    assert (installed / "share/zsh/vendor-completions/_tactus").read_text().startswith("#compdef tactus")
-    assert "doctor" in (installed / "share/fish/vendor_completions.d/tactus.fish").read_text()
-
-
 # Most exposure that `systemd-analyze security` may find, 0 to 10.
 EXPOSURE = {"system": 2.0, "user": 4.0}
 
 
-@pytest.mark.parametrize("kind", EXPOSURE)
-def test_systemd_takes_the_unit_and_finds_little_exposed(installed, kind, tmp_path):
+def test_systemd_takes_the_units_and_finds_little_exposed(installed, tmp_path):
+    for kind in EXPOSURE:
+        judged(installed, kind, tmp_path)
+
+
+def judged(installed, kind, tmp_path):
     unit = installed / "lib/systemd" / kind / "tactus.service"
     assert "ExecStart=/usr/bin/tactus run" in unit.read_text()
     # Started from where it is not installed, and without reading the manual pages that are not installed either.
@@ -154,58 +134,9 @@ def test_systemd_takes_the_unit_and_finds_little_exposed(installed, kind, tmp_pa
 
     verified = analyze("verify", "--recursive-errors=no")
     assert (verified.returncode, verified.stderr) == (0, "")
-    judged = analyze("security", "--offline=true", f"--threshold={EXPOSURE[kind] * 10:.0f}")
-    assert judged.returncode == 0, judged.stdout
-    assert "Overall exposure level" in judged.stdout
-
-
-def test_the_system_unit_grants_what_the_clock_wants(installed):
-    lines = (installed / "lib/systemd/system/tactus.service").read_text().splitlines()
-    assert {"LimitRTPRIO=95", "LimitMEMLOCK=64M", "DeviceAllow=char-116 rw"} <= set(lines)
-
-
-def test_both_units_become_active_when_the_clock_runs_and_watch_it(installed):
-    for kind in EXPOSURE:
-        lines = (installed / "lib/systemd" / kind / "tactus.service").read_text().splitlines()
-        assert {"Type=notify", "WatchdogSec=10", "Restart=on-failure"} <= set(lines), kind
-
-
-class Copied:
-    """The executable alone in an empty folder, run by a user whose folders are empty."""
-
-    def __init__(self, folder):
-        self.home = folder / "home"
-        self.own = self.home / ".config/tactus/profiles"
-        self.own.mkdir(parents=True)
-        self.program = folder / "tactus"
-        shutil.copy(TACTUS, self.program)
-
-    def run(self, *arguments):
-        return subprocess.run(
-            [self.program, "profiles", *arguments], cwd=self.home, env={"HOME": str(self.home), "PATH": "/nowhere"},
-            stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
-
-    def said(self, *arguments):
-        done = self.run(*arguments)
-        assert (done.returncode, done.stderr) == (0, ""), done.stderr
-        return done.stdout
-
-
-@pytest.fixture
-def copied(tmp_path):
-    return Copied(tmp_path)
-
-
-def in_project():
-    return sorted((PROJECT / "Profiles").glob("*.yaml"), key=lambda path: path.stem)
-
-
-def test_a_copied_executable_has_all_profiles(copied):
-    lines = copied.said("list").splitlines()
-    assert [line.split()[0] for line in lines] == [path.stem for path in in_project()]
-    assert all(line.endswith(" [built in]") for line in lines)
-    assert "Roland TR-8S" in copied.said("show", "roland-tr-8s")
-    assert all(profile["file"] is None for profile in json.loads(copied.said("list", "--json")))
+    exposed = analyze("security", "--offline=true", f"--threshold={EXPOSURE[kind] * 10:.0f}")
+    assert exposed.returncode == 0, exposed.stdout
+    assert "Overall exposure level" in exposed.stdout
 
 
 def test_the_version_is_that_of_the_newest_release_in_the_changelog():

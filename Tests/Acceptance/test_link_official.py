@@ -1,15 +1,16 @@
-"""Our Link peer and the official one on one host: which one joins the other, and how precisely."""
-
-import time
+"""Our Link peer and the official one on one host, enabled together. Who joins whom otherwise, test_cases.py shows."""
 
 import pytest
 
-from rig.joining import become_senior
 from rig.rawpeer import ALIVE, RawPeer
-from rig.tracer import apart, metronome, official, together
+from rig.tracer import metronome, official, together
 from rig.wait import until
 
 pytestmark = pytest.mark.real("peer")
+
+
+# Sessions whose ages differ by so little count as equally old, in microseconds; Link takes half a second.
+TOGETHER = 400_000
 
 
 @pytest.fixture
@@ -21,44 +22,7 @@ def pair():
         program.kill()
 
 
-def at(tempo):
-    """A tempo as another peer shows it: Link carries it in whole microseconds per beat."""
-    return pytest.approx(tempo, rel=1e-5)
-
-
-def test_26_who_joins_comes_in_step(pair, figure):
-    """How exactly, NetworkScenarioTests and MeasurementTests show in virtual time."""
-    ours, theirs = pair
-    theirs.enable()
-    become_senior()
-    ours.press("a")
-    began = time.monotonic()
-    until(lambda: together(ours, theirs), "both count one peer and have one tempo")
-    figure("joined after", f"{(time.monotonic() - began) * 1000:.0f} ms")
-    assert ours.now.tempo == at(130)
-    until(lambda: abs(apart(theirs.now, ours.now)) < 1000, "nobody hears that bars are apart")
-
-
-def test_27_a_founder_keeps_its_tempo_and_never_jumps(pair, figure):
-    ours, theirs = pair
-    ours.enable()
-    become_senior()
-    first = len(ours.readings)
-    theirs.press("a")
-    until(lambda: together(ours, theirs), "both count one peer and have one tempo")
-    until(lambda: len(ours.readings) > first + 20, "two seconds pass")
-    readings = ours.readings[first:]
-    assert {one.tempo for one in readings} == {90.0}
-    steps = [abs(b.beat - a.beat - (b.at - a.at) * 90 / 60e6) for a, b in zip(readings, readings[1:])]
-    figure("largest jump", f"{max(steps) * 60e6 / 90:.0f} us", "2 us")
-    assert max(steps) * 60e6 / 90 <= 2
-
-
-# Sessions whose ages differ by so little count as equally old, in microseconds; Link takes half a second.
-TOGETHER = 400_000
-
-
-def test_28_enabled_together_the_smaller_name_wins_on_both_sides(pair):
+def test_enabled_together_the_smaller_name_wins_on_both_sides(pair):
     ours, theirs = pair
     with RawPeer() as ear:
         for program in pair:
@@ -74,4 +38,4 @@ def test_28_enabled_together_the_smaller_name_wins_on_both_sides(pair):
     # On a busy machine one may have been enabled so late that the other's session is the older one.
     if abs(first.at - second.at) < TOGETHER:
         assert session == min(founded)
-    assert ours.now.tempo == at(60e6 / founded[session].timeline[0])
+    assert ours.now.tempo == pytest.approx(60e6 / founded[session].timeline[0], rel=1e-5)

@@ -62,18 +62,6 @@ def screen():
     os.close(opened.terminal)
 
 
-def test_keys_change_what_the_screen_shows(screen):
-    screen.wait(0, "off")
-    screen.wait(5, "100.00")
-    for keys, number, wanted in [
-            ("e", 5, "101.00"), ("ww", 5, "99.00"), ("r", 2, "3"), ("tt", 2, "5"), ("s", 3, "on"), ("a", 0, "on"),
-            (" ", 4, "playing"), (" ", 4, "stopped"), ("a", 0, "off"), ("xyz\x1b[A", 0, "off")]:
-        screen.press(keys)
-        screen.wait(number, wanted)
-    screen.press("q")
-    assert screen.process.wait(timeout=60) == 0
-
-
 def test_it_plays_with_an_official_peer(screen):
     with Peer(130, start_stop_sync=True) as peer:
         become_senior()
@@ -89,9 +77,3 @@ def test_it_plays_with_an_official_peer(screen):
         screen.wait(4, "stopped")
         screen.press("q")
         until(lambda: peer.peers == 0, "it says bye-bye")
-
-
-def test_wrong_words_get_the_usage():
-    for words in (["--tempo"], ["--tempo", "loud"], ["--tempo", "10"], ["what"]):
-        done = subprocess.run([METRONOME, *words], capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL)
-        assert done.returncode == 64 and "metronome" in done.stderr and not done.stdout

@@ -10,7 +10,7 @@ import threading
 import pytest
 
 from rig.gateway import PROJECT, TACTUS, Gateway, environment, request
-from rig.rawline import START, STOP, RawLine
+from rig.rawline import STOP
 from rig.wait import until
 
 pytestmark = pytest.mark.real("process")
@@ -28,40 +28,16 @@ def test_it_says_so_in_one_line_with_the_fix_and_shows_the_session(start):
     assert "ALSA lib" not in gateway.stderr
 
 
-@pytest.mark.real("line")
-def test_play_at_start_plays_and_ctrl_c_leaves_stop_last(start, line):
-    gateway = start("--no-link", "--play", "--output", f"raw:{line.path}")
-    line.wait_playing()
-    line.wait_ticks(24)
-    gateway.stop()
-    until(lambda: line.arrivals[-1][0] == STOP, "Stop is the last byte")
-    assert len(line.times(START)) < 2
-
-
-@pytest.mark.real("line")
-def test_a_line_that_is_not_there_yet_is_waited_for_and_one_that_goes_comes_back(start, tmp_path):
-    path = tmp_path / "later"
-    gateway = start("--no-link", "--output", f"raw:{path}")
-
-    def is_connected(status):
-        (output,) = [output for output in status["outputs"] if "later" in output["name"]]
-        return output["connected"]
-
-    assert not is_connected(gateway.status())
-    for _ in range(2):
-        with RawLine(path) as line:
-            line.wait_ticks(24)
-            gateway.wait_status(is_connected, "the output is shown as connected")
-        gateway.wait_status(lambda status: not is_connected(status), "nobody reads it any more")
-        os.unlink(path)
-
-
-def test_sequencer_outputs_are_shown_as_away_and_end_nothing(start):
+def test_sequencer_outputs_are_shown_as_away_and_what_is_impossible_is_told(start):
     names = ["TR-8S", "Drums", "128:7"]
-    gateway = start("--no-link", "--output", "TR-8S", "--output", "virtual:Drums", "--output", "128:7")
+    gateway = start("--no-link", "--dispatch", "queue", "--output", "TR-8S", "--output", "virtual:Drums", "--output", "128:7")
     shown = {output["name"]: output["connected"] for output in gateway.status()["outputs"]}
     for name in names:
         assert [connected for other, connected in shown.items() if name in other] == [False], shown
+    status = gateway.wait_status(lambda status: status["realtime"]["wakeUpLatencyMicroseconds"], "the clock runs all the same")
+    assert status["realtime"]["dispatch"] == "direct"
+    (warning,) = [warning for warning in status["warnings"] if warning["code"] == "dispatch"]
+    assert "direct" in warning["message"] and warning["fix"]
 
 
 @pytest.mark.real("terminal")
@@ -128,11 +104,3 @@ def test_make_run_is_all_it_takes(line):
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
-
-
-def test_a_way_of_dispatching_that_is_impossible_here_is_told_and_the_clock_runs_all_the_same(start):
-    gateway = start("--no-link", "--dispatch", "queue")
-    status = gateway.wait_status(lambda status: status["realtime"]["wakeUpLatencyMicroseconds"], "the thread runs")
-    assert status["realtime"]["dispatch"] == "direct"
-    (warning,) = [warning for warning in status["warnings"] if warning["code"] == "dispatch"]
-    assert "direct" in warning["message"] and warning["fix"]

@@ -1,7 +1,6 @@
 """Who is in the session and who changed it: a gateway, an official peer beside it, and two on another host."""
 
 import json
-import time
 
 import pytest
 
@@ -73,7 +72,7 @@ def session(tmp_path):
         network.close()
 
 
-def test_three_official_peers_are_listed_and_gone_after_their_time_to_live(session, figure):
+def test_three_official_peers_are_listed_with_what_they_change_and_gone_after_their_time_to_live(session):
     gateway = session.gateway
 
     def peers():
@@ -94,19 +93,20 @@ def test_three_official_peers_are_listed_and_gone_after_their_time_to_live(sessi
     assert printed.returncode == 0 and all(node in printed.stdout for node in session.nodes), printed
     assert {one["node"] for one in json.loads(gateway.command("peers", "--json").stdout)} == set(session.nodes)
 
+    named(session)
+
     def is_listed(number):
         return session.nodes[number] in peers()
 
     session.peers[1].press("a")
     until(lambda: not is_listed(1), "a peer that says bye-bye is gone")
-    killed = time.monotonic()
     session.peers[2].kill()
     until(lambda: not is_listed(2), "a killed peer is gone")
-    figure("a killed peer is listed for", f"{time.monotonic() - killed:.1f} s")
     until(lambda: is_listed(0), "the other is still there")
 
 
-def test_changes_of_three_official_peers_are_named(session):
+def named(session):
+    """What each changes."""
     for number, key in enumerate("e w e "):
         peer = session.peers[number % 3]
         playing = peer.now.playing

@@ -1,6 +1,5 @@
 """The panel's address as a QR code, read by a program that phones use, too."""
 
-import json
 import os
 import pty
 import signal
@@ -52,9 +51,8 @@ def test_status_shows_a_code_of_the_address_that_others_use(start, token):
 
 
 @pytest.mark.real("terminal")
-@pytest.mark.parametrize("address, code", [
-    ("10.9.8.7:8808", ["http://10.9.8.7:8808/#token=correct%2Bhorse%2Fbattery%3D"]), ("127.0.0.1:8808", [])])
-def test_run_shows_a_code_of_an_address_that_others_reach(tmp_path, token, address, code):
+def test_run_shows_a_code_of_an_address_that_others_reach(tmp_path, token):
+    address = "10.9.8.7:8808"
     subprocess.run(["ip", "address", "add", "10.9.8.7/24", "dev", "lo"], check=True)
     far, near = pty.openpty()
     command = ["setpriv", "--pdeathsig", "KILL", TACTUS, "run", "--no-link", "--http", address, "--http-token-file", token, "--qr"]
@@ -69,10 +67,7 @@ def test_run_shows_a_code_of_an_address_that_others_reach(tmp_path, token, addre
             text += os.read(far, 65536)
         plain = text.decode(errors="replace").replace("\x1b[97;40m", "").replace("\x1b[0m", "").removeprefix("\r\x1b[K")
         assert plain.startswith(f"Panel: http://{address} (asks for the token)")
-        if code:
-            assert read(plain) == code
-        else:
-            assert "No QR code: only this machine reaches the panel" in plain
+        assert read(plain) == ["http://10.9.8.7:8808/#token=correct%2Bhorse%2Fbattery%3D"]
         process.send_signal(signal.SIGINT)
         assert process.wait(timeout=PATIENCE) == 0
     finally:
@@ -94,11 +89,3 @@ def test_without_a_terminal_there_is_no_code_and_no_token(start, token):
             assert TOKEN not in text and "correct%2Bhorse" not in text
     finally:
         subprocess.run(["ip", "address", "delete", "10.9.8.7/24", "dev", "lo"], check=True)
-
-
-@pytest.mark.real("network")
-def test_with_logs_in_json_the_start_is_told_in_json(start):
-    running = start("--no-link", "--log-format", "json")
-    until(lambda: "Panel: http://" in running.stderr, "the panel is logged")
-    assert running.stdout == ""
-    assert all(isinstance(json.loads(line), dict) for line in running.stderr.splitlines())

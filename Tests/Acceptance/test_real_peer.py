@@ -1,6 +1,6 @@
 """One unmodified official peer and one gateway in their own network.
 
-test_cases.py tests more, with every kind of peer.
+test_cases.py tests more.
 """
 
 import pytest
@@ -31,7 +31,7 @@ def joined(gateway, tempo=130):
         lambda status: status["link"]["peers"] == 1 and status["tempo"] == close_to(tempo), f"one peer and {tempo} BPM")
 
 
-def test_the_shown_phase_agrees_with_the_peers_within_a_millisecond(peer, start, figure):
+def test_the_shown_phase_agrees_with_the_peers_within_a_millisecond(peer, start):
     gateway = start()
     joined(gateway)
     seen = []
@@ -54,31 +54,15 @@ def test_the_shown_phase_agrees_with_the_peers_within_a_millisecond(peer, start,
 
     # Both get closer to the session's time the longer they measure it.
     until(agrees, "the shown phase is the peer's", every=0.1)
-    figure("shown phase minus the peer's", ", ".join(f"{low:.0f} to {high:.0f} us" for low, high in seen))
 
 
-def test_ctrl_c_says_bye_bye_and_leaves_a_stopped_machine(peer, start, line, figure):
+def test_ctrl_c_says_bye_bye_and_leaves_a_stopped_machine(peer, start, line):
     gateway = start("--start-stop-sync", "--output", f"raw:{line.path}")
     joined(gateway)
     gateway.post("transport", {"playing": True})
     line.wait_playing()
     line.wait_ticks(24)
     until(lambda: peer.peers == 1, "the peer counts the gateway")
-    figure("ended after", f"{gateway.stop():.2f} s")
+    gateway.stop()
     until(lambda: peer.peers == 0, "the peer saw the bye-bye")
     until(lambda: line.arrivals and line.arrivals[-1][0] == STOP, "Stop is the last byte")
-
-
-def test_switching_link_off_and_on_leaves_and_joins_the_session(peer, start):
-    gateway = start("--tempo", 100)
-    joined(gateway)
-    until(lambda: peer.peers == 1, "the peer counts the gateway")
-    gateway.post("link", {"enabled": False})
-    until(lambda: peer.peers == 0, "the peer saw the bye-bye")
-    status = gateway.status()
-    assert status["mode"] == "internal" and status["link"]["enabled"] is False
-    assert status["tempo"] == close_to(130), "leaving keeps the tempo"
-    peer.set_tempo(90)
-    become_senior()
-    gateway.post("link", {"enabled": True})
-    joined(gateway, tempo=90)

@@ -20,7 +20,7 @@ def take(descriptor, is_enough):
     return taken
 
 
-def test_a_terminal_line_carries_the_bytes_as_they_are(start):
+def test_a_terminal_line_carries_the_bytes_as_they_are_and_one_that_hangs_up_is_away(start):
     far, near = os.openpty()
     gateway = start("--no-link", "--no-clock-port", "--tempo", 999, "--output", f"raw:{os.ttyname(near)}@31250")
     stopped = take(far, lambda taken: len(taken) >= 400)
@@ -34,13 +34,8 @@ def test_a_terminal_line_carries_the_bytes_as_they_are(start):
     assert re.fullmatch(rb"(\xfa|%s)(\xfc%s)*(\xfc(\xf2[\x00-\x7f]{0,2})?)?" % (join, join), transport, re.DOTALL)
     gateway.stop()
     assert take(far, lambda taken: 0xFC in taken)[-1:] == b"\xfc"
-    os.close(near)
-    os.close(far)
 
-
-def test_a_line_that_hangs_up_is_shown_as_away_and_ends_nothing(start):
-    far, near = os.openpty()
-    gateway = start("--no-link", "--no-clock-port", "--output", f"raw:{os.ttyname(near)}")
+    gateway = start("--no-link", "--no-clock-port", "--output", f"raw:{os.ttyname(near)}", name="hangs up")
     gateway.wait_status(lambda status: status["outputs"][0]["connected"], "the line is open")
     os.close(near)
     os.close(far)

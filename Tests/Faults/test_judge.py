@@ -1,8 +1,6 @@
 """The judge: what it counts as lost, doubled, late and wrong."""
 
-import pytest
-
-from judge import Evenness, Tick, evenness, fastest, likeness, machine, parsed
+from judge import Evenness, Tick, evenness, likeness, machine, parsed
 
 INTERVAL = 20_000
 
@@ -15,23 +13,16 @@ def playing(times, place=0):
     return [Tick(at, True, place + number) for number, at in enumerate(times)]
 
 
-def test_an_even_clock_has_no_fault():
+def test_each_lost_doubled_and_late_tick_is_counted_also_at_both_ends():
     assert evenness(even(100), INTERVAL, 1_000_000, 3_000_000) == Evenness(100, 0, 0, 0)
-
-
-@pytest.mark.parametrize("first", [0, 700])
-def test_each_lost_doubled_and_late_tick_is_counted(first):
-    times = even(100)
-    times[0] += first
-    del times[50:53]
-    times.insert(20, times[20] + 300)
-    assert evenness(times, INTERVAL, 1_000_000, 3_000_000) == Evenness(98, 3, 1, max(first, 300))
-
-
-@pytest.mark.parametrize("heard, lost", [(slice(0), 99), (slice(10, 100), 10), (slice(0, 90), 10)])
-def test_a_clock_that_is_silent_begins_late_or_ends_early_has_lost_ticks(heard, lost):
-    times = even(100)[heard]
-    assert evenness(times, INTERVAL, 990_000, 2_990_000).lost == lost
+    for first in (0, 700):
+        times = even(100)
+        times[0] += first
+        del times[50:53]
+        times.insert(20, times[20] + 300)
+        assert evenness(times, INTERVAL, 1_000_000, 3_000_000) == Evenness(98, 3, 1, max(first, 300))
+    for heard, lost in ((slice(0), 99), (slice(10, 100), 10), (slice(0, 90), 10)):
+        assert evenness(even(100)[heard], INTERVAL, 990_000, 2_990_000).lost == lost
 
 
 def test_a_machine_counts_its_song_from_start_position_and_continue():
@@ -48,15 +39,8 @@ def test_an_output_is_wrong_while_it_is_silent_stopped_or_elsewhere_in_the_song(
     assert (found.lost, found.doubled) == (10, 0)
     assert [tick for tick, _ in found.wrong] == model[10:40]
     assert [was for _, was in found.wrong] == [*(10 * [None]), *output[10:30]]
-
-
-def test_a_tick_too_many_is_doubled_and_a_place_that_nobody_knows_is_not_wrong():
+    # A tick too many is doubled, and a place that nobody knows is not wrong.
     model = playing(even(20))
     output = [*(Tick(tick.at + 50, True) for tick in model[:10]), Tick(model[9].at + 100, True), *model[10:]]
     assert likeness(output, model, INTERVAL).doubled == 1
     assert likeness(output, model, INTERVAL).wrong == []
-
-
-def test_the_fastest_pair_of_ticks_gives_the_tempo():
-    assert fastest([0, 20_000, 22_500, 42_500]) == pytest.approx(1000)
-    assert fastest([]) == fastest([1]) == 0

@@ -27,7 +27,6 @@ from alsa_midi import (  # noqa: E402
 
 from rig.framed import FramedLine  # noqa: E402
 from rig.guest import preload  # noqa: E402
-from rig.loads import LOADS, running  # noqa: E402
 from rig.sequencer import port_named  # noqa: E402
 
 PROBE = os.environ["PROBE"]
@@ -180,7 +179,7 @@ def no_stamps():
     return record
 
 
-SCENES = {"idle": idle, "loaded": loaded, "held": held, "overflow": overflow, "noise": noise, "no stamps": no_stamps}
+SCENES = {"idle": idle, "held": held, "overflow": overflow, "noise": noise, "no stamps": no_stamps}
 
 if __name__ == "__main__":
     result, *scenes = sys.argv[1:]

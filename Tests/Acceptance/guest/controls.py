@@ -139,18 +139,6 @@ def learn_of_a_newcomer(record):
         process.kill()
 
 
-def names(gateway, record):
-    """Tries names that match several ports, and a name that matches none."""
-    record["names"] = {}
-    for words in (
-            ("follow", "VirMIDI 0"), ("follow", "VirMIDI 0-2"), ("monitor", "virmidi 0", "--seconds", "1"),
-            ("monitor", "VirMIDI 0-7", "--seconds", "1"),
-            ("calibrate", "clock", "--input", "VirMIDI 0", "--seconds", "1")):
-        done = gateway.command(*words) if words[0] != "monitor" else run_tactus(*words)
-        record["names"][" ".join(words[:2])] = [done.returncode, done.stderr]
-    record["followed"] = gateway.status()["follower"]["choice"]
-
-
 def main():
     FOLDER.mkdir()
     configure(
@@ -172,7 +160,6 @@ def main():
         after = gateway.wait_status(lambda status: status["tempo"] != tempo, "another tempo")["tempo"]
         record["tempo before and after taps at a learnt pedal"] = [tempo, after]
         learn(board, record["learnt"], "stop", "--save")
-        names(gateway, record)
     board.close()
     learn_of_a_newcomer(record)
     silent = run_tactus("learn", "tap", "--seconds", "1")

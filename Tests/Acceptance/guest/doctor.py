@@ -6,7 +6,6 @@
 import contextlib
 import grp
 import json
-import os
 import pathlib
 import subprocess
 import sys
@@ -15,15 +14,13 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
 from alsa_midi import ALSAError, SequencerClient  # noqa: E402
 
-from rig.gateway import PROJECT, TACTUS, Gateway, run_tactus  # noqa: E402
+from rig.gateway import PROJECT, TACTUS, run_tactus  # noqa: E402
 from rig.wait import until  # noqa: E402
 
 USER = ("setpriv", "--reuid=12345", "--regid=12345")
 AUDIO = grp.getgrnam("audio").gr_gid
 MEMBER = (*USER, f"--groups={AUDIO}")
 STRANGER = (*USER, "--clear-groups")
-CPU = "/sys/devices/system/cpu"
-CREATE_PORT = 0x20  # a call of the sequencer
 found = {}
 
 
@@ -58,27 +55,6 @@ def users():
     examine("limit from the next login", MEMBER)
     examine("stranger with a limit", STRANGER)
     shell("chmod 666 /dev/snd/seq")
-    # At a lower priority than the load, so that the program under test has to wait for the processor.
-    load = subprocess.Popen(["sh", "-c", "while :; do :; done"])
-    examine("busy", ("nice", "-n10", *MEMBER))
-    load.kill()
-    load.wait()
-
-
-def machine():
-    governor = f"{CPU}/cpu0/cpufreq"
-    shell(f"mount -t tmpfs none {CPU}; mkdir -p {governor}; echo powersave >{governor}/scaling_governor")
-    units = pathlib.Path("/etc/systemd/system")
-    (units / "tactus.service.d").mkdir(parents=True)
-    (units / "tactus.service").write_text("[Service]\nExecStart=/usr/local/bin/tactus run\n")
-    shell("mkdir -p /run/systemd/system")
-    shell("mount -t tmpfs none /sys/class/sound; mkdir /sys/class/sound/midiC7D0")
-    examine("power saved, service without limits, device without port")
-    shell(f"umount {CPU} /sys/class/sound")
-    (units / "tactus.service.d/limits.conf").write_text("[Service]\nLimitRTPRIO=95\n")
-    shell("echo full >/sys/kernel/debug/sched/preempt")
-    examine("mended")
-    shell("echo voluntary >/sys/kernel/debug/sched/preempt")
 
 
 def wireless():
@@ -90,23 +66,6 @@ def wireless():
         until(lambda: "LOWER_UP" in shell(f"ip link show {name}"), f"{name} has met the other")
     examine("wireless")
     shell("ip link set wlan0 down", "ip link set wlan1 down")
-
-
-def refusing(call):
-    """The words in front of a command that make the kernel refuse it this call for the port of its test message."""
-    return "sh", "-c", f'LD_PRELOAD={os.environ["REFUSER"]} REFUSE={call} exec "$@"'
-
-
-def refused():
-    examine("port refused", refusing(CREATE_PORT), rtprio=95)
-    os.environ.update(LD_PRELOAD=os.environ["REFUSER"], REFUSE=str(CREATE_PORT))
-    gateway = Gateway("--no-link", folder="/tmp/gateway", passing=("LD_PRELOAD", "REFUSE"))
-    del os.environ["LD_PRELOAD"]
-    try:
-        gateway.wait_ready()
-        found["run refused"] = {"status": gateway.status(), "log": gateway.stderr}
-    finally:
-        gateway.kill()
 
 
 def sequencer():
@@ -132,9 +91,7 @@ def main():
     run_tactus("doctor")  # loads its files from the host, which can take any time on the guest's clock
     examine("as it is")
     users()
-    machine()
     wireless()
-    refused()
     sequencer()
     pathlib.Path(sys.argv[1]).write_text(json.dumps(found, indent=1))
 

@@ -18,8 +18,7 @@ from rig.clocks import raw_microseconds  # noqa: E402
 from rig.framed import FramedLine  # noqa: E402
 from rig.gateway import Gateway  # noqa: E402
 from rig.guest import preload  # noqa: E402
-from rig.leader import CONTINUE, START, STOP, Leader, QueuedLeader  # noqa: E402
-from rig.loads import LOADS, running  # noqa: E402
+from rig.leader import CONTINUE, START, STOP, Leader  # noqa: E402
 from rig.peer import Peer  # noqa: E402
 
 TEMPO = 123.4
@@ -28,13 +27,13 @@ EARLY = -5.0  # milliseconds; the leader's Start comes only 3 ms before its tick
 
 
 class Scene:
-    """One gateway that may follow the port `source`, and a record of its outputs on ports 0 and 2."""
+    """One gateway that follows a port, and a record of its outputs on ports 0 and 2."""
 
-    def __init__(self, *arguments, source="VirMIDI 0-1"):
+    def __init__(self):
         self.lines = [FramedLine(0), FramedLine(2)]
         self.folder = tempfile.TemporaryDirectory()
         self.gateway = Gateway(
-            "--follow", source, "--tempo", 90, "--output", "VirMIDI 0-0", "--output", "VirMIDI 0-2", *arguments,
+            "--no-link", "--follow", "VirMIDI 0-1", "--tempo", 90, "--output", "VirMIDI 0-0", "--output", "VirMIDI 0-2",
             folder=self.folder.name)
         self.gateway.wait_ready()
         early = self.gateway.status()["outputs"][2]["id"]
@@ -66,7 +65,7 @@ class Scene:
 
 def jitter():
     """Start and Stop, with ticks that are up to a few milliseconds late."""
-    scene = Scene("--no-link")
+    scene = Scene()
     chance = random.Random(1)
     deviations = []
 
@@ -95,50 +94,9 @@ def jitter():
     }
 
 
-def coarse(period, radio):
-    """Start, with ticks that wait for the next audio period or packet, and then up to `radio` seconds more."""
-    scene = Scene("--no-link")
-    chance = random.Random(2)
-    leader = Leader(TEMPO, late=lambda tick: -tick * 2.5 / TEMPO % period + chance.uniform(0, radio))
-    try:
-        preload(scene.gateway.process.pid, "self")
-        scene.wait_mode("follow")
-        started = leader.soon(START)
-        time.sleep(12)
-        playing = scene.gateway.status()
-    finally:
-        record = scene.end(leader)
-    return {**record, "playing": playing, "started": started, "truth": leader.truth}
-
-
-def busy():
-    """An even leader, while nothing else runs and then under load."""
-    leader = QueuedLeader()
-    sent = FramedLine(3)
-    leader.send_to("VirMIDI 0-3")
-    scene = Scene("--no-link", source=leader.NAME)
-    try:
-        preload(scene.gateway.process.pid, "self")
-        scene.wait_mode("follow")
-        time.sleep(10)
-        scene.mark("idle from")
-        time.sleep(5)
-        scene.mark("idle to")
-        with running(LOADS["mixed"]):
-            time.sleep(0.5)
-            scene.mark("busy from")
-            time.sleep(2)
-            scene.mark("busy to")
-    finally:
-        sent.read()
-        record = scene.end(leader)
-        sent.close()
-    return {**record, "events in": sent.events}
-
-
 def hand_over():
     """While the song plays: Link on without a peer, off, on with a peer, off."""
-    scene = Scene("--no-link")
+    scene = Scene()
     leader = Leader(TEMPO)
     try:
         preload(scene.gateway.process.pid, "self")
@@ -181,10 +139,7 @@ def hand_over():
     }
 
 
-SCENES = {
-    "jitter": jitter, "busy": busy, "hand-over": hand_over,
-    "periods": lambda: coarse(512 / 48_000, 0), "packets": lambda: coarse(0.015, 0.001),
-}
+SCENES = {"jitter": jitter, "hand-over": hand_over}
 
 if __name__ == "__main__":
     result, *scenes = sys.argv[1:]

@@ -8,10 +8,8 @@ The same for a raw device.
 import json
 import os
 import pathlib
-import random
 import sys
 import tempfile
-import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
@@ -100,42 +98,10 @@ def at_a_device(record):
         gateway.kill()
 
 
-def memory(process):
-    """Resident kilobytes."""
-    words = pathlib.Path(f"/proc/{process}/status").read_text().split()
-    return int(words[words.index("VmRSS:") + 1])
-
-
-def flood(record):
-    """Sends clock and other messages as fast as the kernel takes them, to the port and to the device."""
-    client = SequencerClient("Stage")
-    gateway = running("flood", "--clock-in", "hw:0,1")
-    line = os.open("/dev/snd/midiC0D0", os.O_WRONLY)
-    try:
-        ports = {port.name.strip(): port for port in client.list_ports()}
-        for name in ("Clock In", "VirMIDI 0-1"):
-            client.subscribe_port(ports["VirMIDI 0-0"], ports[name])
-        garbage = random.Random(1).randbytes(1000)
-        sizes = []
-        for _ in range(20):
-            os.write(line, b"\xF8" * 1000 + garbage)
-            began = time.monotonic()
-            gateway.status()
-            sizes.append((memory(gateway.process.pid), time.monotonic() - began))
-        record["flood"] = sizes
-        gateway.stop()
-        record["flood stderr"] = gateway.stderr
-    finally:
-        os.close(line)
-        gateway.kill()
-        client.close()
-
-
 def main(result):
     record = {}
     at_the_sequencer(record)
     at_a_device(record)
-    flood(record)
     pathlib.Path(result).write_text(json.dumps(record))
 
 

@@ -1,4 +1,4 @@
-"""In the lab: makes clock loops of every kind and records when the gateway detects each, and when its warning ends.
+"""In the lab: makes clock loops and records when the gateway detects each, and when its warning ends.
 
     loops.py RESULT.json SCENE...
 
@@ -17,7 +17,7 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
-from alsa_midi import ClockEvent, EventType, SequencerClient  # noqa: E402
+from alsa_midi import SequencerClient  # noqa: E402
 
 from rig.gateway import Gateway  # noqa: E402
 from rig.guest import preload  # noqa: E402
@@ -57,31 +57,6 @@ class Thru:
         self.thread.join()
         os.close(self.source)
         os.close(self.destination)
-
-
-class Relay:
-    """A program that sends everything it receives from its own port, as quickly as programs that musicians use."""
-
-    def __init__(self):
-        self.client = SequencerClient("Relay")
-        self.into = self.client.create_port("In")
-        self.out = self.client.create_port("Out")
-        self.stopping = False
-        self.thread = threading.Thread(target=self.pass_on, daemon=True)
-        self.thread.start()
-
-    def pass_on(self):
-        first_in_line()
-        while not self.stopping:
-            event = self.client.event_input(timeout=0.1)
-            if event is not None and event.type == EventType.CLOCK:
-                self.client.event_output(ClockEvent(), port=self.out)
-                self.client.drain_output()
-
-    def stop(self):
-        self.stopping = True
-        self.thread.join()
-        self.client.close()
 
 
 def ports(client, name):
@@ -143,19 +118,7 @@ def patch():
         disconnect=lambda client, _: client.unsubscribe_port(*wires(client)))
 
 
-def soft_thru():
-    """A program that connects the gateway's output to its input."""
-
-    def connect(client):
-        relay = Relay()
-        client.subscribe_port(ports(client, "Clock")[0], relay.into)
-        client.subscribe_port(relay.out, ports(client, "Clock In")[0])
-        return relay
-
-    return loop(connect=connect, disconnect=lambda _, relay: relay.stop())
-
-
-SCENES = {"echo": echo, "patch": patch, "soft thru": soft_thru}
+SCENES = {"echo": echo, "patch": patch}
 
 if __name__ == "__main__":
     result, *scenes = sys.argv[1:]

@@ -37,8 +37,6 @@ FORBIDDEN = {
     "UMask=0077": ["make_open_file"],
 }
 OF_NOBODY = ("NoNewPrivileges=yes", "ProtectProc=invisible")
-# Without this one, a forbidden system call ends the process.
-GENTLE = "SystemCallErrorNumber=EPERM"
 # What units grant, beyond what an ordinary user may do or the other directives leave.
 GRANTED = {
     "system": ["open_sequencer", "open_serial_line", "write_state", "write_profiles", "be_on_time", "lock_memory"],
@@ -90,19 +88,3 @@ def drop_in(name):
 def trial(name, *directives):
     """The text of a unit that tries everything under these directives only."""
     return "[Unit]\nDefaultDependencies=no\n" + drop_in(name) + "\n".join(directives)
-
-
-def trials():
-    """The units that try directives one by one, by name."""
-    units = {"alone-root": (), "alone-nobody": ("User=nobody",)}
-    for number, directive in enumerate(FORBIDDEN):
-        units[f"alone-{number}"] = (directive, *(["User=nobody"] if directive in OF_NOBODY else []))
-    units["alone-gentle"] = ("SystemCallFilter=@system-service", GENTLE)
-    return {name: trial(name, *directives) for name, directives in units.items()}
-
-
-def tried_alone():
-    """What came of them: without any directive, under each alone, and under the filter that is gentle."""
-    return {
-        "root": attempts("alone-root"), "nobody": attempts("alone-nobody"), "gentle": attempts("alone-gentle"),
-        **{directive: attempts(f"alone-{number}") for number, directive in enumerate(FORBIDDEN)}}

@@ -12,12 +12,10 @@ import shutil
 import stat
 import subprocess
 import sys
-from types import SimpleNamespace
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
-from guest import listening, sandbox  # noqa: E402
-from rig.cards import MODULES, make_cards  # noqa: E402
+from guest import sandbox  # noqa: E402
 from rig.clocks import raw_microseconds  # noqa: E402
 from rig.documents import block  # noqa: E402
 from rig.gateway import PROJECT, TACTUS, request  # noqa: E402
@@ -230,17 +228,6 @@ def offsets():
     return {one["id"]: one["offsetMilliseconds"] for one in request("GET", "/api/v1/status")[1]["outputs"]}
 
 
-def calibrated(manager):
-    """What `tactus calibrate --listen --save` says, and what the run has saved, where it may."""
-    request("POST", "/api/v1/tempo", {"bpm": listening.TEMPO})
-    gateway = SimpleNamespace(folder=pathlib.Path("/tmp/calibrating/gateway"), status=lambda: None)
-    machines = [listening.Machine(0, 6_000, 300, 1), listening.Machine(1, 0, 100, 2)]
-    record = listening.calibrate(gateway, machines, "--against", "2", "--json", "--save")
-    request("POST", "/api/v1/tempo", {"bpm": 120})
-    saved = pathlib.Path("/var/lib/tactus-profiles").glob("*.yaml")
-    return {**record, "saved": {path.name: path.read_text() for path in saved}}
-
-
 def by_socket():
     """How `tactus status` ends by the service's socket alone, for root, for the group of the socket, and for others."""
     group = pathlib.Path("/run/tactus/control.sock").stat().st_gid
@@ -254,11 +241,10 @@ def by_socket():
 
 def examine(manager, line):
     """The system's unit, with what the documentation says to add for a FIFO in /tmp."""
-    outputs = " ".join(f'--output "{name}"' for name in ("raw:/tmp/midi/clock", *listening.OUTPUTS))
-    manager.install("tactus.service", f"--no-link {outputs}", "BindPaths=/tmp/midi")
-    trials = sandbox.trials()
-    for name, text in trials.items():
-        (manager.folder / f"{name}.service").write_text(text)
+    manager.install("tactus.service", "--no-link --output raw:/tmp/midi/clock", "BindPaths=/tmp/midi")
+    free = {"free-root": (), "free-nobody": ("User=nobody",)}
+    for name, lines in free.items():
+        (manager.folder / f"{name}.service").write_text(sandbox.trial(name, *lines))
     with awake():
         manager.control("daemon-reload")
         manager.control("start", "tactus")
@@ -271,7 +257,6 @@ def examine(manager, line):
     scene["profiles"] = [profiles.st_uid, stat.S_IMODE(profiles.st_mode)]
     scene["reloaded"] = manager.reloaded()
     scene["by socket"] = by_socket()
-    scene["calibrated"] = calibrated(manager)
     request("POST", "/api/v1/nudge", {"milliseconds": 3, "output": next(iter(offsets()))})
     scene["offsets"] = [offsets()]
     scene["frozen"] = restarted(manager, line, freeze)
@@ -283,8 +268,8 @@ def examine(manager, line):
     scene["end"] = [manager.shown("ActiveState"), manager.shown("Result")]
     scene["log"] = manager.log.read_text()
     scene["tried"] = manager.tried()
-    manager.control("start", *trials)
-    scene["tried alone"] = sandbox.tried_alone()
+    manager.control("start", *free)
+    scene["tried freely"] = {name.removeprefix("free-"): sandbox.attempts(name) for name in free}
     found["system"] = scene
 
 
@@ -362,8 +347,6 @@ def main():
     pathlib.Path(PROGRAM).parent.mkdir(parents=True)
     shutil.copy(TACTUS, PROGRAM)
     FOLDER.mkdir()
-    make_cards(2)
-    shell(f"/bin/busybox insmod {MODULES}/snd-aloop.ko")
     shell("chgrp audio /dev/snd/*; chmod 660 /dev/snd/*")
     # Where the kernel is Ubuntu's, users may otherwise make no namespaces.
     restriction = pathlib.Path("/proc/sys/kernel/apparmor_restrict_unprivileged_userns")

@@ -99,14 +99,6 @@ def commands():
     return [each for page in pages() for each in blocks(page) if each.language == "sh" and each not in left]
 
 
-def symptom(name):
-    """The commands that README names for a symptom, in the order in which they are to be tried."""
-    section = (PROJECT / "README.md").read_text().partition("## If something is wrong\n")[2].partition("\n## ")[0]
-    texts = dict(re.findall(r"^\*\*(.+?)\.\*\* (.*?)(?=^\*\*|\Z)", section, re.M | re.S))
-    found = re.findall(r"```sh\n(.*?)```|`(tactus [^`]*)`", texts[name], re.S)
-    return [block.strip() or " ".join(inline.split()) for block, inline in found]
-
-
 def prose(page):
     """A page's text without its code blocks and comments; line breaks stay."""
     text = "\n".join(line for _, line in separated(page)[1])

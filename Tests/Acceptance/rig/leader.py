@@ -4,10 +4,7 @@ import os
 import threading
 import time
 
-from alsa_midi import ClockEvent, RealTime, SequencerClient
-
 from rig.clocks import monotonic_and_raw
-from rig.sequencer import port_named
 
 TICK, START, CONTINUE, STOP = b"\xF8", b"\xFA", b"\xFB", b"\xFC"
 LEAD = 0.003  # seconds from a Start to its tick
@@ -64,43 +61,3 @@ class Leader:
         self.stopping = True
         self.thread.join()
         os.close(self.line)
-
-
-class QueuedLeader:
-    """A port whose ticks the kernel's timer sends, so that, as on a cable, load does not make them late."""
-
-    NAME = "Other Machine"
-    INTERVAL = 20_000_000  # nanoseconds: 125 BPM, a whole number of the timer's milliseconds
-    AHEAD = 100  # ticks that wait in the queue
-
-    def __init__(self):
-        self.client = SequencerClient(self.NAME)
-        self.client.set_client_pool_output(2 * self.AHEAD)
-        self.queue = self.client.create_queue("clock")
-        self.port = self.client.create_port(self.NAME)
-        self.stopping = threading.Event()
-        self.thread = threading.Thread(target=self.fill, daemon=True)
-        self.queue.start()
-        self.client.drain_output()
-        self.thread.start()
-
-    def send_to(self, name):
-        """Subscribes another port to its clock."""
-        self.client.subscribe_port(self.port, port_named(self.client, name))
-
-    def fill(self):
-        number = self.AHEAD // 4  # half a second from now, so that the first ones are queued in time
-        while True:
-            now = self.client.get_queue_status(self.queue.queue_id).real_time
-            last = (now.seconds * 1_000_000_000 + now.nanoseconds) // self.INTERVAL + self.AHEAD
-            for number in range(number + 1, last + 1):
-                due = RealTime(0, number * self.INTERVAL)
-                self.client.event_output(ClockEvent(time=due, relative=False), queue=self.queue, port=self.port)
-            self.client.drain_output()
-            if self.stopping.wait(self.AHEAD * self.INTERVAL / 4e9):
-                return
-
-    def stop(self):
-        self.stopping.set()
-        self.thread.join()
-        self.client.close()

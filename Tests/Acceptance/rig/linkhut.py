@@ -10,7 +10,6 @@ import threading
 from dataclasses import dataclass
 
 from rig.clocks import raw_microseconds
-from rig.figures import quantile
 from rig.wait import PATIENCE, until
 
 # The kernel kills it when its parent ends; otherwise it would keep using Link after a killed test.
@@ -154,24 +153,3 @@ class LinkHut:
         """Leaves the session with a bye-bye."""
         self.press("q")
         self.hut.wait(timeout=60)
-
-    def distance_from(self, phase_at, readings):
-        """How far LinkHut's beats are ahead of `phase_at(microseconds)`, in microseconds.
-
-        A line may be read late on a busy machine, which makes LinkHut seem behind, and its beats are rounded to
-        hundredths. So the readings farthest ahead count: their 95th percentile, less 45 % of a hundredth of a beat, as
-        rounding moves a reading by at most half of a hundredth.
-        """
-        distances = []
-        for reading in readings:
-            ahead = (reading.beat - phase_at(reading.at)) % 1.0
-            distances.append((ahead - round(ahead)) * 60e6 / reading.tempo)
-        hidden = 0.01 * 60e6 / readings[-1].tempo
-        return quantile(distances, 0.95) - 0.45 * hidden
-
-    def collect(self, count):
-        """Waits for the next `count` readings and returns them."""
-        first = len(self.readings)
-        until(lambda: len(self.readings) >= first + count, f"{count} lines from LinkHut")
-        return self.readings[first:first + count]
-

@@ -106,9 +106,7 @@ class RawPeer:
     start_stop: tuple = (False, 0, 0)
     age: float = 60.0
     answers_pings: bool = True
-    pong_session: bytes | None = None
     heard: list = field(default_factory=list)
-    told: list = field(default_factory=list)  # the ghost times of its pongs
 
     def __enter__(self):
         self.began = raw_microseconds() - int(self.age * 1e6)
@@ -133,10 +131,8 @@ class RawPeer:
                 at, source, data = _receive(ready)
                 self.heard.append(Heard(at, source, sockets[ready], data))
                 if self.answers_pings and ready is self.measurement and data[:9] == MEASUREMENT + bytes([PING]):
-                    session = self.pong_session or self.session
                     ghost = struct.pack(">q", self.ghost_now)
-                    self.told.append(ghost)
-                    pong = MEASUREMENT + bytes([PONG]) + entry(b"sess", session) + entry(b"__gt", ghost) + data[9:]
+                    pong = MEASUREMENT + bytes([PONG]) + entry(b"sess", self.session) + entry(b"__gt", ghost) + data[9:]
                     self.measurement.sendto(pong, source)
 
     @property
@@ -171,12 +167,12 @@ class RawPeer:
             self.announce()
             time.sleep(0.1)
 
-    def heard_since(self, first=0, where=None, kind=None, other_than=None):
+    def heard_since(self, first=0, where=None, kind=None):
         """The datagrams received from other peers, after the first `first`."""
         return [
             one for one in self.heard[first:]
             if (where is None or one.where == where) and (kind is None or one.kind == kind) and len(one.data) > 8
-            and not (one.data.startswith(DISCOVERY) and one.node == self.node) and one.node != other_than]
+            and not (one.data.startswith(DISCOVERY) and one.node == self.node)]
 
     def alive(self, condition=lambda _: True, what="an announcement"):
         """Waits for the next announcement of the program under test that meets `condition`."""

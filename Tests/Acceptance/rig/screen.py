@@ -21,7 +21,8 @@ class Screen:
 
     def __init__(self, command, env, rows=24, columns=80):
         self.far, self.near = pty.openpty()
-        self.resize(rows, columns)
+        self.size = rows, columns
+        fcntl.ioctl(self.near, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
         self.settings = termios.tcgetattr(self.near)
         self.raw = ""
         self.cells = {}
@@ -38,10 +39,6 @@ class Screen:
         self.process.wait()
         os.close(self.far)
         os.close(self.near)
-
-    def resize(self, rows, columns):
-        self.size = rows, columns
-        fcntl.ioctl(self.near, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
 
     def press(self, keys):
         os.write(self.far, keys.encode())
@@ -101,13 +98,13 @@ class Screen:
         return "\n".join(line.rstrip() for line in self.lines())
 
     def wait(self, *words):
-        """Waits until the screen shows all of the `words`."""
-        self.settle(lambda text: all(one in text for one in words), f"{words!r} on the screen")
+        """Waits until the screen shows all of the `words`; while it is being drawn, it may show half of two views."""
+        def shown():
+            text = self.text()
+            return all(one in text for one in words)
 
-    def settle(self, condition, what):
-        """Waits until what the screen shows meets `condition`; while it is being drawn, it may show half of two views."""
         try:
-            until(lambda: condition(self.text()), what, every=0.02)
+            until(shown, f"{words!r} on the screen", every=0.02)
         except AssertionError as error:
             raise AssertionError(f"{error}; it shows:\n{self.text()}") from None
 

@@ -25,7 +25,6 @@ POOL = 2000  # events that the kernel buffers for us: five seconds of clock at 9
 SETTLING = 0.05  # seconds; a queue that was just started reports times that are wrong by up to 1 ms
 
 SYSTEM_TIMER = 0
-HIGH_RESOLUTION_TIMER = 3
 SET_QUEUE_TIMER = 0x40605346  # the ioctl; the Python library has no call for it
 
 
