@@ -19,7 +19,7 @@ INTERVAL = 60e6 / TEMPO / PER_BEAT
 BAR = 4 * PER_BEAT
 SCENES = [
     ["plugging", "calibrating", "recognising", "equal", "configuring", "remote", "leader"],
-    ["refusing", "unplugged", "silent"],
+    ["refusing", "unplugged", "silent", "reporting"],
 ]
 BOOTS = [
     Boot({" ".join(scenes): ("devices.py", *scenes)}, ("--kernel-args", "transparent_hugepage=never"), takes_long=True)
@@ -412,3 +412,28 @@ def test_a_machine_that_was_unplugged_is_told_with_what_it_will_do(recorded):
     assert record["realign"] == [1, "", f"tactus: {name} is not connected\n"]
     assert "output-away" not in codes(record["back"])
     assert "snd_seq" not in record["log"] and record["log"].count("device unplugged") == 1
+
+
+# A report for an issue.
+
+
+def test_a_report_has_the_clock_at_each_machine_and_at_the_end_of_the_cable(recorded):
+    record = recorded("reporting")
+    if record is None:
+        pytest.skip("this kernel has no USB gadgets")
+    report = json.loads(record["report"])
+    assert {device["name"]: device["kinds"] for device in report["usb"]} == {
+        "TR-8S": ["audio", "midi"], "Sampler": ["audio", "midi"]}
+    places = {device["name"]: device["place"] for device in report["usb"]}
+    general, drums, sampler = sorted(report["gateway"]["outputs"], key=lambda output: output.get("usb") or "")
+    assert general.get("profile") is None
+    assert (drums["profile"], drums["usb"]) == ("roland-tr-8s", places["TR-8S"])
+    assert (sampler["profile"], sampler["usb"]) == ("generic", places["Sampler"])
+    for clock in (general["clock"], drums["clock"], sampler["clock"], report["loop"]["clock"]):
+        assert clock["stamps"] == "kernel" and clock["tempo"]["beatsPerMinute"] == pytest.approx(TEMPO, rel=0.001)
+        assert clock["ticks"]["received"] > 240 and clock["ticks"]["lost"] == clock["ticks"]["doubled"] == 0
+    assert report["loop"]["kind"] == "raw-device"
+    for text in (record["report"], record["text"]):
+        assert "TR-8S" in text and len(text) < 9_000
+        for canary in ("canary", record["host"], record["status"]["outputs"][1]["port"]):
+            assert canary.lower() not in text.lower()

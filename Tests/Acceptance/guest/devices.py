@@ -522,10 +522,34 @@ def unplugged():
     return record
 
 
+# Scene 9: a report on two machines, and on what comes out of a USB cable.
+
+
+def reporting():
+    if not make_sockets():
+        return None
+    devices = [Gadget(name, socket) for socket, name in enumerate(("TR-8S", "Sampler"))]
+    for device in devices:
+        (device.root / "strings/0x409/serialnumber").write_text("SN-CANARY")
+        device.plug()
+        time.sleep(1)
+    with Scene("--output", "Sampler=generic", "--name", "Sampler=canary's drums") as gateway:
+        status = gateway.wait_status(lambda status: all(list(connected(status).values())[1:]), "both are connected")
+        # The far end of the first machine's cable.
+        end = f"hw:{devices[0].card},0"
+        report = gateway.command("report", "--seconds", 6, "--loop", end, "--json")
+        text = gateway.command("report", "--seconds", 1)
+        gateway.stop()
+    for device in devices:
+        device.pull()
+    return {
+        "status": status, "report": report.stdout, "said": report.stderr, "text": text.stdout, "host": os.uname().nodename}
+
+
 SCENES = {
     scene.__name__: scene
     for scene in (plugging, recognising, equal, configuring, remote, leader, calibrating, silent, refusing,
-                  unplugged)
+                  unplugged, reporting)
 }
 
 if __name__ == "__main__":
