@@ -76,8 +76,8 @@ struct Report: Encodable {
         var number: Int
         /// A built-in profile, or `own` for one of the user's.
         var profile: String?
-        /// `port` of the sequencer, or raw `line`.
-        var kind: Kind
+        /// `port` of the sequencer, or raw `line`; absent while it has neither.
+        var kind: Kind?
         /// Where its USB device is.
         var usb: String?
         var connected, enabled: Bool
@@ -200,10 +200,11 @@ extension Report.Output {
     ) {
         self.number = number
         profile = output.profile.map { Report.profile($0, profiles) }
-        let isAddress = output.port.map { PortAddress.read($0) != .name } ?? true
-        kind = port != nil || isAddress ? .port : .line
+        let place = output.port.map { PortAddress.read($0) == .name ? Kind.line : .port }
+        kind = port != nil ? .port : place
         usb = port?.usb
-        (connected, enabled) = (output.connected, output.enabled)
+        // Afterwards, it is still connected to what has measured it.
+        (connected, enabled) = ((old ?? output).connected, output.enabled)
         timeCode = output.timeCode
         offsetMilliseconds = output.offsetMilliseconds
         (multiply, divide, swing) = (output.multiply, output.divide, output.swing)

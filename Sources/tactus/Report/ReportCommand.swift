@@ -21,11 +21,11 @@ struct ReportCommand: AsyncParsableCommand {
             can publish it. Read it before you do.
 
             EXAMPLES
-              tactus report                                     on the terminal, to copy from
-              tactus report --output report.md                  a file
-              tactus report --seconds 2 --json | jq .machine    for programs
-              tactus report --output report.md --loop UM-ONE    with a cable back into this port
-              tactus report --output report.md --loop pcm:hw:1  with a MIDI cable into a sound card
+              tactus report                              printed, to copy from
+              tactus report --output report.md
+              tactus report --seconds 2 --json | jq .machine
+              tactus report --seconds 300 --loop UM-ONE  a cable back into UM-ONE
+              tactus report --loop pcm:hw:1              into a sound card
             """)
 
     @Option(help: ArgumentHelp("How long to measure, 1 to 3600.", valueName: "seconds"))

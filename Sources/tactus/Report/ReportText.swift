@@ -62,10 +62,13 @@ enum ReportText {
 
     private static func gateway(_ gateway: Report.Gateway) -> [String] {
         let link = gateway.link
-        var network = [
-            link.enabled ? "on" : "off", link.active ? "\(link.peers) peers" : "idle",
-            "start/stop sync \(link.startStopSync ? "on" : "off")",
-        ]
+        var network = ["off"]
+        if link.enabled {
+            network = [
+                "on", link.active ? "peers: \(link.peers)" : "idle",
+                "start/stop sync \(link.startStopSync ? "on" : "off")",
+            ]
+        }
         if let error = link.measurementErrorMicroseconds { network.append("known to \(spokenDuration(error))") }
         let time = gateway.realtime
         let warnings = gateway.warnings.map { $0.code + ($0.output.map { " (output \($0))" } ?? "") }
@@ -93,7 +96,12 @@ enum ReportText {
 
     private static func title(_ output: Report.Output) -> String {
         let profile = output.profile.map { $0 == "own" ? "profile of the user's own" : $0 }
-        let kind = output.kind == .line ? "raw line" : profile == nil ? "sequencer port" : nil
+        let kind =
+            switch output.kind {
+            case .line: "raw line"
+            case .port: profile == nil ? "sequencer port" : String?.none
+            case nil: String?.none
+            }
         let state = !output.enabled ? "disabled" : output.connected ? "connected" : "not connected"
         let parts = [profile, kind, output.usb.map { "USB \($0)" }, state].compactMap(\.self)
         return "Output \(output.number) (\(parts.joined(separator: ", ")))"
@@ -103,7 +111,7 @@ enum ReportText {
         let (sent, unit) = (output.sent, output.timeCode == nil ? "ticks" : "quarter frames of time code")
         var lines = [
             row("sent", "\(sent.ticks) \(unit), \(sent.late) more than 1 ms late, \(sent.skipped) left out"),
-            row("left", late(output.latenessMicroseconds)),
+            row("lateness", late(output.latenessMicroseconds)),
         ]
         var settings =
             output.offsetMilliseconds == 0 ? [] : ["offset \(shortest(output.offsetMilliseconds, atMost: 2)) ms"]
