@@ -60,10 +60,11 @@ struct ReportCommand: AsyncParsableCommand {
         (sources.machine, sources.devices) = (MachineDescription(tree), USBDevice.all(tree))
         sources.knownProfiles = Set(BuiltInProfile.all.map(\.id))
         sources.privateWords = PrivateWords(ofMachine: tree, devices: sources.devices)
+        tell("examining this computer")
+        // Before measuring, because it tries the sequencer's queue, too.
+        sources.findings = DoctorCommand.findings()
         let before = try await statusIfAny()
         var measurement = try ReportMeasurement(before, loop: loop, tree)
-        tell("examining this computer")
-        sources.findings = DoctorCommand.findings()
         if before != nil || measurement.isMeasuring { await wait(until: stop) { measurement.look() } }
         let ports = measurement.end()
         do {

@@ -533,17 +533,18 @@ def reporting():
         (device.root / "strings/0x409/serialnumber").write_text("SN-CANARY")
         device.plug()
         time.sleep(1)
-    with Scene("--output", "Sampler=generic", "--name", "Sampler=canary's drums") as gateway:
-        status = gateway.wait_status(lambda status: all(list(connected(status).values())[1:]), "both are connected")
+    outputs = ["--output", "TR-8S MIDI 1", "--output", "Sampler=generic", "--name", "Sampler=canary's drums"]
+    with Scene(*outputs) as gateway:
+        gateway.wait_status(lambda status: all(list(connected(status).values())[1:]), "both are connected")
         # The far end of the first machine's cable.
         end = f"hw:{devices[0].card},0"
         report = gateway.command("report", "--seconds", 6, "--loop", end, "--json")
         text = gateway.command("report", "--seconds", 1)
+        after = gateway.status()
         gateway.stop()
     for device in devices:
         device.pull()
-    return {
-        "status": status, "report": report.stdout, "said": report.stderr, "text": text.stdout, "host": os.uname().nodename}
+    return {"report": report.stdout, "said": report.stderr, "text": text.stdout, "after": after}
 
 
 SCENES = {
