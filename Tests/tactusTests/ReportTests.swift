@@ -1,3 +1,4 @@
+import ArgumentParser
 import BeatTime
 import ClockMeter
 import Essentials
