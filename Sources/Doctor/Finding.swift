@@ -44,9 +44,12 @@ package struct Finding: Hashable, Sendable {
     package var subject: String?
     package var level: Level
     /// What was found.
-    package var found: String
+    package var text: FindingText
     /// The command that fixes it, or what to do without a command; nil if all is well.
     package var fix: String?
+
+    /// What was found, names included.
+    package var found: String { text.whole }
 
     /// Findings about the token that requests must show; the caller has read its file.
     ///
@@ -55,20 +58,21 @@ package struct Finding: Hashable, Sendable {
     ///   - weaknesses: what is wrong with it, each with its fix.
     /// - Returns: at least one.
     package static func token(in file: String, _ weaknesses: [(found: String, fix: String)]) -> [Finding] {
+        // A weakness names the file, so it counts as a name altogether.
         if weaknesses.isEmpty { return [.ok(.token, "the token in \(file) is long enough, and kept from others")] }
-        return weaknesses.map { .warning(.token, $0.found, fix: $0.fix) }
+        return weaknesses.map { .warning(.token, "\($0.found)", fix: $0.fix) }
     }
 
-    static func ok(_ code: Code, of subject: String? = nil, _ found: String) -> Finding {
-        Finding(code: code, subject: subject, level: .ok, found: found, fix: nil)
+    static func ok(_ code: Code, of subject: String? = nil, _ text: FindingText) -> Finding {
+        Finding(code: code, subject: subject, level: .ok, text: text, fix: nil)
     }
 
-    static func warning(_ code: Code, of subject: String? = nil, _ found: String, fix: String) -> Finding {
-        Finding(code: code, subject: subject, level: .warning, found: found, fix: fix)
+    static func warning(_ code: Code, of subject: String? = nil, _ text: FindingText, fix: String) -> Finding {
+        Finding(code: code, subject: subject, level: .warning, text: text, fix: fix)
     }
 
-    static func problem(_ code: Code, of subject: String? = nil, _ found: String, fix: String) -> Finding {
-        Finding(code: code, subject: subject, level: .problem, found: found, fix: fix)
+    static func problem(_ code: Code, of subject: String? = nil, _ text: FindingText, fix: String) -> Finding {
+        Finding(code: code, subject: subject, level: .problem, text: text, fix: fix)
     }
 }
 

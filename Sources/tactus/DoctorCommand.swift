@@ -28,13 +28,18 @@ struct DoctorCommand: ParsableCommand {
     var json = false
 
     func run() throws {
-        let findings = Examination.findings() + Self.tokenFindings(configuration: Folders.configuration)
+        let findings = Self.findings()
         print(try json ? DoctorReport.json(findings) : DoctorReport.text(findings))
         if findings.contains(where: { $0.level == .problem }) { Glibc.exit(1) }
     }
 }
 
 extension DoctorCommand {
+    /// All findings about this machine and the user's configuration, after about two seconds.
+    static func findings() -> [Finding] {
+        Examination.findings() + tokenFindings(configuration: Folders.configuration)
+    }
+
     /// Findings about the token file that a configuration names; none if it names none, or cannot be read.
     static func tokenFindings(configuration: String?) -> [Finding] {
         guard let configuration, let path = (try? ConfigurationFile(contentsOf: configuration))?.tokenFile

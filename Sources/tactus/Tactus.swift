@@ -27,11 +27,11 @@ struct Tactus: AsyncParsableCommand {
             FollowCommand.self, NudgeCommand.self, RealignCommand.self, MuteCommand.self, UnmuteCommand.self,
             UndoCommand.self, ReloadCommand.self,
             LearnCommand.self, CalibrateCommand.self, MonitorCommand.self, PortsCommand.self, ProfilesCommand.self,
-            ConfigCommand.self, DoctorCommand.self,
+            ConfigCommand.self, DoctorCommand.self, ReportCommand.self,
         ])
 
     /// The version, and in brackets the commit if it is known.
-    private static var version: String {
+    static var version: String {
         let commit = String(cString: CCommit.commit())
         return commit.isEmpty ? Status.version : "\(Status.version) (\(commit))"
     }

@@ -23,7 +23,7 @@ BAR = 4 * PER_BEAT
 IDLE = ("--kernel-args", "transparent_hugepage=never")
 # What the USB driver and the sequencer do differs from kernel to kernel.
 ON_EACH = ["machines", "plugging"]
-ON_ONE = ["calibrating", "configuring", "equal", "messages", "silent", "refusing"]
+ON_ONE = ["calibrating", "configuring", "equal", "messages", "silent", "refusing", "reporting"]
 BOOTS = [
     *(Boot({kernel: ("devices.py", *ON_EACH)}, (*IDLE, "--kernel", kernel), takes_long=True) for kernel in KERNELS),
     Boot({"others": ("devices.py", *ON_ONE)}, IDLE, takes_long=True)]
@@ -364,3 +364,28 @@ def test_a_program_that_stopped_reading_is_brought_in_step_when_it_reads_again_a
         assert "out-of-step" not in codes(after) + codes(last)
         other = [name for name in record["other"] if name not in ("clock", "position")]
         assert other in (["start", "stop", "start", "stop"], ["start", "stop", "continue", "stop"]), way
+
+
+# A report for an issue.
+
+
+def test_a_report_has_the_clock_at_each_machine_and_at_the_end_of_the_cable(recorded):
+    record = recorded("reporting")
+    if record is None:
+        pytest.skip("this kernel has no USB gadgets")
+    report = json.loads(record["report"])
+    assert {device["name"]: device["kinds"] for device in report["usb"]} == {
+        "TR-8S": ["audio", "midi"], "Sampler": ["audio", "midi"]}
+    places = {device["name"]: device["place"] for device in report["usb"]}
+    general, drums, sampler = sorted(report["gateway"]["outputs"], key=lambda output: output.get("usb") or "")
+    assert general.get("profile") is None
+    assert (drums["profile"], drums["usb"]) == ("roland-tr-8s", places["TR-8S"])
+    assert (sampler["profile"], sampler["usb"]) == ("generic", places["Sampler"])
+    for clock in (general["clock"], drums["clock"], sampler["clock"], report["loop"]["clock"]):
+        assert clock["stamps"] == "kernel" and clock["tempo"]["beatsPerMinute"] == pytest.approx(TEMPO, rel=0.001)
+        assert clock["ticks"]["received"] > 240 and clock["ticks"]["lost"] == clock["ticks"]["doubled"] == 0
+    assert report["loop"]["kind"] == "raw-device"
+    for text in (record["report"], record["text"]):
+        assert "TR-8S" in text and len(text) < 9_000
+        assert "canary" not in text.lower(), "an output's name, and the devices' serial number"
+    assert not codes(record["after"]), "who has listened is not missed"

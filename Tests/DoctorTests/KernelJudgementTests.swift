@@ -12,7 +12,7 @@ struct KernelJudgementTests {
     @Test(arguments: [Preemption.full, .lazy, .realTime])
     func `a kernel with nearly full preemption is fine without a queue`(preemption: Preemption) {
         let finding = findings(KernelFacts(preemption: preemption), hasFineQueue: false)[.preemption]
-        #expect(finding == .ok(.preemption, preemption.rawValue))
+        #expect(finding == .ok(.preemption, "\(known: preemption.rawValue)"))
     }
 
     @Test(arguments: [Preemption.none, .voluntary])

@@ -17,12 +17,13 @@ extension KernelFacts {
                 .preemption, "the kernel does not say how it preempts programs",
                 fix: "sudo cat /sys/kernel/debug/sched/preempt # or ask whoever built the kernel")
         }
-        guard isHeldUp else { return .ok(.preemption, "\(preemption.rawValue)") }
+        guard isHeldUp else { return .ok(.preemption, "\(known: preemption.rawValue)") }
         guard !hasFineQueue else {
-            return .ok(.preemption, "\(preemption.rawValue); the sequencer's queue steps in where it matters")
+            return .ok(.preemption, "\(known: preemption.rawValue); the sequencer's queue steps in where it matters")
         }
         return .warning(
-            .preemption, "\(preemption.rawValue), and there is no sequencer queue to step in", fix: preemptionFix)
+            .preemption, "\(known: preemption.rawValue), and there is no sequencer queue to step in", fix: preemptionFix
+        )
     }
 
     private var preemptionFix: String {
@@ -38,9 +39,9 @@ extension KernelFacts {
         guard !governors.isEmpty else { return .ok(.governor, "the processors' speed is not governed by this system") }
         let slow = governors.filter { $0.value != "performance" }
         guard !slow.isEmpty else { return .ok(.governor, "performance") }
-        let names = Set(slow.values).sorted().map { name in
+        let names = Set(slow.values).sorted().map { name -> FindingText in
             let processors = slow.filter { $0.value == name }.keys.sorted().map { String($0) }
-            return "\(name) on processors \(processors.joined(separator: ", "))"
+            return "\(known: name) on processors \(known: processors.joined(separator: ", "))"
         }
         return .warning(.governor, names.joined(separator: "; "), fix: Self.governorFix)
     }
@@ -57,8 +58,8 @@ extension KernelFacts {
             return .warning(
                 .wakeUp, "no thread could be started to measure it", fix: "close some programs, then try again")
         }
-        let scheduling = wakeUps.isRealTime ? "a real-time thread" : "a thread without real-time priority"
-        let found =
+        let scheduling: FindingText = wakeUps.isRealTime ? "a real-time thread" : "a thread without real-time priority"
+        let found: FindingText =
             "\(scheduling) woke \(wakeUps.count) times: half at most \(wakeUps.median) us late, 99 % at most "
             + "\(wakeUps.most) us, all at most \(wakeUps.maximum) us"
         guard wakeUps.most > Self.tolerated else { return .ok(.wakeUp, found) }

@@ -20,7 +20,7 @@ extension NetworkFacts {
     private var loopbackFinding: Finding? {
         let all = interfaces.filter(\.isLoopback)
         if all.contains(where: \.isUsable) { return nil }
-        let effect = "so Link programs on this computer cannot find each other"
+        let effect: FindingText = "so Link programs on this computer cannot find each other"
         if let up = all.first(where: \.isUp) {
             return .problem(
                 .networks, "the loopback interface has no IPv4 address, \(effect)",
@@ -30,7 +30,7 @@ extension NetworkFacts {
     }
 
     private var noNetworkFinding: Finding {
-        let found = "there is no network, so Link reaches only programs on this computer"
+        let found: FindingText = "there is no network, so Link reaches only programs on this computer"
         let others = interfaces.filter { !$0.isLoopback }
         let candidate = others.first { $0.isUp && $0.isRunning } ?? others.first(where: \.isPhysical) ?? others.first
         guard let candidate else { return .warning(.networks, found, fix: "plug in a cable, or switch Wi-Fi on") }
@@ -48,7 +48,7 @@ extension NetworkFacts {
     private var severalNetworksFinding: Finding {
         let names = networks.map { "\($0.name) (\($0.networks.joined(separator: ", ")))" }.joined(separator: ", ")
         let twice = peers.filter { $0.interfaces.subtracting(loopbacks).count > 1 }.count
-        let heard = twice > 0 ? "; \(Self.programs(twice)) heard on more than one of them" : ""
+        let heard: FindingText = twice > 0 ? "; \(Self.programs(twice)) heard on more than one of them" : ""
         return .warning(
             .networks, "Link uses several networks at once: \(names)\(heard)",
             fix: "start the gateway with --interface \(best.name)")
@@ -124,7 +124,7 @@ extension NetworkFacts {
                 .linkPort, programs.isEmpty ? "UDP port 20808 can be used" : "UDP port 20808 is shared by \(names)")
         case .taken(let programs):
             let names = programs.map(Self.name).joined(separator: ", ")
-            let who = programs.isEmpty ? "a program of another user" : names
+            let who: FindingText = programs.isEmpty ? "a program of another user" : "\(names)"
             return .problem(.linkPort, "UDP port 20808 is taken by \(who), which does not share it", fix: portFix)
         case .failing(let words):
             return .problem(.linkPort, "UDP port 20808 cannot be used: \(words)", fix: portFix)
@@ -140,7 +140,7 @@ extension NetworkFacts {
 
     private static func name(_ program: Program) -> String { "\(program.name) (process \(program.process))" }
 
-    private static func programs(_ count: Int) -> String {
+    private static func programs(_ count: Int) -> FindingText {
         count == 1 ? "one Link program is" : "\(count) Link programs are"
     }
 
@@ -148,27 +148,29 @@ extension NetworkFacts {
         guard !peers.isEmpty else { return nobodyFinding }
         let (here, away) = (peers.filter(\.isHere).count, peers.filter { !$0.isHere }.count)
         let places = [(here, "on this computer"), (away, "on other computers")].filter { $0.0 > 0 }
-            .map { "\($0.0) \($0.1)" }.joined(separator: ", ")
+            .map { count, place -> FindingText in "\(count) \(known: place)" }.joined(separator: ", ")
         let sessions = Dictionary(grouping: peers, by: \.session).values.map { $0[0].beatsPerMinute }.sorted()
-        let tempos = sessions.map { "\(($0 * 100).rounded() / 100) BPM" }.joined(separator: ", ")
-        let session = sessions.count == 1 ? "one session at \(tempos)" : "\(sessions.count) sessions at \(tempos)"
+        let tempos = sessions.map { tempo -> FindingText in "\((tempo * 100).rounded() / 100) BPM" }.joined(
+            separator: ", ")
+        let session: FindingText =
+            sessions.count == 1 ? "one session at \(tempos)" : "\(sessions.count) sessions at \(tempos)"
         if let crowd {
             return .warning(
                 .linkPeers, "at least 256 Link programs are heard, more than can be real; most come from \(crowd)",
                 fix: "find the program or machine with that address and stop it; or start the gateway "
                     + "with --interface NAME, another network")
         }
-        let heard = "\(Self.programs(peers.count)) heard (\(places)), \(session)"
+        let heard: FindingText = "\(Self.programs(peers.count)) heard (\(places)), \(session)"
         return silenceFinding(heard) ?? .ok(.linkPeers, heard)
     }
 
     /// What a network looks like that passes multicast and nothing else; nil if everybody answers.
-    private func silenceFinding(_ heard: String) -> Finding? {
+    private func silenceFinding(_ heard: FindingText) -> Finding? {
         let silent = peers.filter { $0.answers == false }
         guard !silent.isEmpty else { return nil }
         let places = Set(silent.map(\.address)).sorted()
-        let rest = places.count > 3 ? " and \(places.count - 3) more" : ""
-        let found =
+        let rest: FindingText = places.count > 3 ? " and \(places.count - 3) more" : ""
+        let found: FindingText =
             "\(heard), but what is sent to \(places.prefix(3).joined(separator: ", "))\(rest) alone is not answered"
         let fix =
             "turn off client isolation in the access point, or use a cable; and let the firewall of that computer pass "

@@ -9,18 +9,18 @@ extension PermissionFacts {
     static let lockedMemory = 1 << 20
 
     private var realTimeFinding: Finding? {
-        let limit = limits.realTimePriority.map { "the limit is \($0)" } ?? "although there is no limit"
+        let limit: FindingText = limits.realTimePriority.map { "the limit is \($0)" } ?? "although there is no limit"
         switch realTime {
         case nil: return nil
         case .byLimits:
-            let giver = user.isRoot ? ", as always to root" : " by limits"
-            let caller = user.caller.map { "; to check the rights of \($0), run it without sudo" } ?? ""
+            let giver: FindingText = user.isRoot ? ", as always to root" : " by limits"
+            let caller: FindingText = user.caller.map { "; to check the rights of \($0), run it without sudo" } ?? ""
             return .ok(.realTime, "priority \(Self.priority) is granted\(giver)\(caller)")
         case .byRealTimeKit(let priority):
             return .ok(
                 .realTime,
                 "priority \(priority) is granted by rtkit (\(Self.priority) is refused: \(limit); if you need more: "
-                    + "\(realTimeFix))")
+                    + "\(known: realTimeFix))")
         case .refused(let reason):
             return .warning(
                 .realTime, "priority \(Self.priority) is refused (\(limit)), and \(reason)", fix: realTimeFix)
@@ -31,7 +31,7 @@ extension PermissionFacts {
     var realTimeFix: String { fix(for: "rtprio", worth: 95, atLeast: Self.priority, docker: "rtprio=95") }
 
     private var memoryFinding: Finding {
-        let limit = limits.lockedMemory.map { "the limit is \($0 / 1024) KiB" } ?? "there is no limit"
+        let limit: FindingText = limits.lockedMemory.map { "the limit is \($0 / 1024) KiB" } ?? "there is no limit"
         guard !isMemoryLockGranted else { return .ok(.lockedMemory, "a megabyte of memory can be locked (\(limit))") }
         return .warning(
             .lockedMemory, "a megabyte of memory cannot be locked (\(limit)), which many outputs may need",
@@ -59,7 +59,7 @@ extension PermissionFacts {
 
     private func groupFinding(opensSequencer: Bool) -> Finding {
         if user.isRoot { return .ok(.audioGroup, "root needs no group") }
-        let name = user.name.isEmpty ? "this user" : user.name
+        let name: FindingText = user.name.isEmpty ? "this user" : "\(user.name)"
         if user.isInAudio { return .ok(.audioGroup, "\(name) is in the group audio") }
         if user.isListedInAudio {
             return .warning(

@@ -14,7 +14,7 @@ extension SequencerFacts {
                 fix: "sudo usermod -aG audio $USER # then log out and in again")
         case .failing(let words):
             .problem(
-                .sequencer, "the ALSA sequencer cannot be used: \(words)",
+                .sequencer, "the ALSA sequencer cannot be used: \(known: words)",
                 fix: "sudo modprobe -r snd-seq && sudo modprobe snd-seq # or restart")
         }
     }
@@ -53,15 +53,15 @@ extension SequencerFacts {
         case .fine: .ok(.queueTimer, "the sequencer's queue runs with a period of 160 us")
         case .taken(let words):
             .warning(
-                .queueTimer, "the sequencer gives no queue: \(words)",
+                .queueTimer, "the sequencer gives no queue: \(known: words)",
                 fix: "cat /proc/asound/seq/queues # shows which programs hold queues; end one that needs none")
         case .failing(let words) where !hasFineTimer:
             .warning(
-                .queueTimer, "the sequencer's queues have no high-resolution timer: \(words)",
+                .queueTimer, "the sequencer's queues have no high-resolution timer: \(known: words)",
                 fix: Self.loading("snd-hrtimer"))
         case .failing(let words):
             .warning(
-                .queueTimer, "the sequencer's queue cannot be used: \(words)",
+                .queueTimer, "the sequencer's queue cannot be used: \(known: words)",
                 fix: "uname -r # report its output together with this finding; meanwhile ticks leave without a queue")
         }
     }

@@ -7,7 +7,7 @@ extension ServiceFacts {
         }
         let priority = systemUnit.realTimePriority ?? "0"
         let allows = priority == "infinity" || (Int(priority) ?? 0) >= PermissionFacts.priority
-        guard !allows else { return .ok(.service, "\(systemUnit.path) allows real-time priority \(priority)") }
+        guard !allows else { return .ok(.service, "\(systemUnit.path) allows real-time priority \(known: priority)") }
         return .warning(
             .service, "\(systemUnit.path) does not allow real-time priority \(PermissionFacts.priority)",
             fix: #"sudo mkdir -p /etc/systemd/system/tactus.service.d && printf "[Service]\nLimitRTPRIO=95\n"#

@@ -17,7 +17,7 @@ struct MonitorReport {
         case soundCard = "sound-card"
 
         /// The text for a row that is called "stamped by".
-        fileprivate var name: String {
+        var name: String {
             switch self {
             case .kernel: "the kernel"
             case .program: "tactus"

@@ -61,6 +61,12 @@ struct MonitorWatch {
 
     /// Stops measuring.
     mutating func end() {
+        // First, since a tick on its way to a client that is just ending counts as lost by its sender.
+        if let client {
+            for sender in client.control.senders(to: client.input.address) {
+                client.control.unsubscribe(client.input.address, from: sender)
+            }
+        }
         reader.stop()
         heard = reader.soFar()
     }

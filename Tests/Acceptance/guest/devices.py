@@ -544,9 +544,34 @@ def refusing():
     return record
 
 
+# Scene 8: a report on two machines, and on what comes out of a USB cable.
+
+
+def reporting():
+    if not make_sockets():
+        return None
+    devices = [Gadget(name, socket) for socket, name in enumerate(("TR-8S", "Sampler"))]
+    for device in devices:
+        (device.root / "strings/0x409/serialnumber").write_text("SN-CANARY")
+        device.plug()
+        time.sleep(1)
+    outputs = ["--output", "TR-8S MIDI 1", "--output", "Sampler=generic", "--name", "Sampler=canary's drums"]
+    with Scene(*outputs) as gateway:
+        gateway.wait_status(lambda status: all(list(connected(status).values())[1:]), "both are connected")
+        # The far end of the first machine's cable.
+        end = f"hw:{devices[0].card},0"
+        report = gateway.command("report", "--seconds", 6, "--loop", end, "--json")
+        text = gateway.command("report", "--seconds", 1)
+        after = gateway.status()
+        gateway.stop()
+    for device in devices:
+        device.pull()
+    return {"report": report.stdout, "said": report.stderr, "text": text.stdout, "after": after}
+
+
 SCENES = {
     scene.__name__: scene
-    for scene in (machines, plugging, equal, configuring, messages, calibrating, silent, refusing)}
+    for scene in (machines, plugging, equal, configuring, messages, calibrating, silent, refusing, reporting)}
 
 
 def main(result, *scenes):
