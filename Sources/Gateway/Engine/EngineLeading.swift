@@ -10,6 +10,9 @@ internal import MIDIClock
 extension GatewayEngine {
     /// Takes a new state of the Link peer.
     mutating func linkChanged(to state: LinkState, at now: HostTime) {
+        let isOffline = state.isNetworking && state.networks.isEmpty && (hasLostNetwork || !link.networks.isEmpty)
+        if isOffline, !hasLostNetwork { logFromNetwork(LogEntry(.networkLost), at: now) }
+        hasLostNetwork = isOffline
         effects.log += state.changes(since: link)
         for entry in state.sessionChanges(since: link) { logFromNetwork(entry, at: now) }
         link = state
@@ -49,6 +52,7 @@ extension GatewayEngine {
         {
             isBoardStale = true
         }
+        if arbiter.transport.isPlaying { restartedAt = nil }
         isStatusStale = true
         keepTempo()
         logFence(wasOutside: wasOutside, at: now)
@@ -96,6 +100,7 @@ extension GatewayEngine {
     }
 
     mutating func setPlaying(_ isPlaying: Bool, for token: ReplyToken? = nil, at now: HostTime) {
+        restartedAt = nil
         let reach = reach
         decide(for: token, at: now) { $0.setPlaying(isPlaying, reach: reach, at: $1) }
     }
