@@ -136,6 +136,40 @@ def test_play_stop_and_tap_act_when_the_finger_comes_down_though_it_slides(brows
         panel.locator("#stageTap").wait_for()
 
 
+ROWS = """() => [...document.querySelectorAll("#outputs li, #stageMachines li")].filter(e => e.checkVisibility({ visibilityProperty: true })).map(e => {
+    const [box, style] = [e.getBoundingClientRect(), getComputedStyle(e)];
+    const name = e.querySelector(".name, b"), [red, green] = style.backgroundColor.match(/\\d+/g);
+    return { name: name.textContent, state: e.dataset.state, redness: red - green, size: parseFloat(getComputedStyle(name).fontSize), y: box.y, x: box.x };
+})"""
+
+
+def test_a_machine_that_vanishes_in_a_song_is_first_and_loudest(browser, tmp_path):
+    with contextlib.ExitStack() as lines, on_stage(tmp_path, peers=1, lines=lines) as running:
+        play(running)
+        running.wait_status(lambda status: all(output["ticks"] for output in status["outputs"][1:]), "all get ticks")
+        with Panel(browser) as panel:
+            panel.shows("#transport", "Playing")
+            until(lambda: [row["name"] for row in panel.evaluate(ROWS)] == ["TR-8S", "Volca Beats", "Digitakt", "Clock"], "as configured")
+            lines.close()  # the last of them is unplugged
+            panel.shows("#outputs li:first-child .doing", re.compile("^Gone since \\d\\d:\\d\\d$"))
+            panel.shows("#notice", "Digitakt disconnected.")
+            panel.keyboard.press("Escape")
+            for view in ("panel", "stage"):
+                if view == "stage":
+                    panel.keyboard.press("f")
+                    panel.locator("#stageView").wait_for()
+                first, *others = panel.evaluate(ROWS)
+                assert (first["name"], first["state"]) == ("Digitakt", "gone")
+                for other in others:
+                    assert first["redness"] > other["redness"] + 80 and first["size"] > other["size"]
+                    assert (first["y"], first["x"]) < (other["y"], other["x"])
+                panel.picture(f"gone-{view}")
+                panel.is_accessible()
+            running.post("transport", {"playing": False})
+            panel.shows("#stageTransport", "Stopped")
+            assert panel.evaluate(ROWS)[0]["redness"] < 80, "nothing is missing from a song"
+
+
 MEANS = """async (data) => {
     // A picture of 64 pixels' width, as from far away: the mean colour of all of it.
     const image = new Image();
@@ -152,30 +186,30 @@ MEANS = """async (data) => {
 }"""
 
 
-@pytest.mark.parametrize("scheme", ["dark", "light"])
-def test_stopped_pending_and_playing_are_told_apart_from_afar(browser, playing, scheme, figure):
+def test_stopped_pending_and_playing_are_told_apart_from_afar(browser, playing, figure):
     """By the mean colour of a tiny picture, whatever the beat and the flash."""
-    with fed_panel(browser, "phone", scheme) as (panel, push), contextlib.closing(browser.chromium.new_page()) as blank:
-        status = {**playing.status(), "warnings": [], "tempo": 0.001, "quantum": 4}
-        panel.keyboard.press("f")
-        for name, size in SIZES.items():
-            panel.set_viewport_size({"width": size[0], "height": size[1]})
-            settled(panel, f"innerWidth === {size[0]} && innerHeight === {size[1]}", "the screen has this size")
-            seen = {"stopped": [], "pending": [], "playing": []}
-            for beat in (0.01, 0.5, 1.01, 2.9):
-                for state, means in seen.items():
-                    push({**status, "beat": beat, "phase": beat, "transport": state, "playing": state != "stopped",
-                          "startsInBeats": 4 - beat if state == "pending" else None, "songBeats": beat if state == "playing" else None})
-                    panel.shows("#stageTransport", {"stopped": "Stopped", "pending": "Starts at the bar", "playing": "Playing"}[state])
-                    drawn(panel)
-                    means.append(blank.evaluate(MEANS, base64.b64encode(panel.screenshot()).decode()))
-                    if state == "stopped":
-                        assert panel.evaluate("document.getElementById('stageFlash').style.getPropertyValue('--fade')") == "0.000"
-            # Any two pictures of different states differ by more than eye and camera could confuse, in some colour.
-            for one, other in (("stopped", "pending"), ("pending", "playing"), ("stopped", "playing")):
-                nearest = min(max(abs(a - b) for a, b in zip(first, second)) for first in seen[one] for second in seen[other])
-                figure(f"{one} from {other}, {name}, {scheme}", f"{nearest:.0f} of 255")
-                assert nearest >= 8, f"{one} looks like {other} at {name}: {seen}"
+    for scheme in ("dark", "light"):
+        with fed_panel(browser, "phone", scheme) as (panel, push), contextlib.closing(browser.chromium.new_page()) as blank:
+            status = {**playing.status(), "warnings": [], "tempo": 0.001, "quantum": 4}
+            panel.keyboard.press("f")
+            for name, size in SIZES.items():
+                panel.set_viewport_size({"width": size[0], "height": size[1]})
+                settled(panel, f"innerWidth === {size[0]} && innerHeight === {size[1]}", "the screen has this size")
+                seen = {"stopped": [], "pending": [], "playing": []}
+                for beat in (0.01, 0.5, 1.01, 2.9):
+                    for state, means in seen.items():
+                        push({**status, "beat": beat, "phase": beat, "transport": state, "playing": state != "stopped",
+                              "startsInBeats": 4 - beat if state == "pending" else None, "songBeats": beat if state == "playing" else None})
+                        panel.shows("#stageTransport", {"stopped": "Stopped", "pending": "Starts at the bar", "playing": "Playing"}[state])
+                        drawn(panel)
+                        means.append(blank.evaluate(MEANS, base64.b64encode(panel.screenshot()).decode()))
+                        if state == "stopped":
+                            assert panel.evaluate("document.getElementById('stageFlash').style.getPropertyValue('--fade')") == "0.000"
+                # Any two pictures of different states differ by more than eye and camera could confuse, in some colour.
+                for one, other in (("stopped", "pending"), ("pending", "playing"), ("stopped", "playing")):
+                    nearest = min(max(abs(a - b) for a, b in zip(first, second)) for first in seen[one] for second in seen[other])
+                    figure(f"{one} from {other}, {name}, {scheme}", f"{nearest:.0f} of 255")
+                    assert nearest >= 8, f"{one} looks like {other} at {name}: {seen}"
 
 
 VIEWPORTS = {**SIZES, "small phone": (320, 568)}
@@ -185,48 +219,47 @@ OUTSIDE = """() => [...document.querySelectorAll("#stageView *")].filter(e => {
         && (box.left < 0 || box.top < 0 || box.right > innerWidth + 0.5 || box.bottom > innerHeight + 0.5);
 }).map(e => e.id || e.className)"""
 SQUEEZED = """() => {
-    const [count, bpm, ...others] = ["#stageView .count", "#stageView .bpm", "#stageView .top", "#stageView .line", "#stageSays", "#stageView .places", "#stageView .foot", "#stageMachines"]
-        .map(one => document.querySelector(one).getBoundingClientRect());
+    const all = ["count", "bpm", "top", "line", "says", "places", "foot", "machines"]
+        .map(one => document.querySelector(`#stageView .${one}`).getBoundingClientRect());
     const apart = (a, b) => a.right <= b.left || b.right <= a.left || a.bottom <= b.top + 0.5 || b.bottom <= a.top + 0.5;
-    const all = [count, bpm, ...others];
     return all.flatMap((a, i) => all.slice(i + 1).filter(b => !apart(a, b)).map(b => [a.top, a.bottom, b.top, b.bottom]));
 }"""
 DIGITS = """() => ["#stageCount", "#stageTempo"].map(one => parseFloat(getComputedStyle(document.querySelector(one)).fontSize))"""
 
 
-@pytest.mark.parametrize("scheme", ["dark", "light"])
-def test_the_stage_view_fits_every_screen_in_both_orientations(browser, playing, scheme, figure):
-    with fed_panel(browser, "phone", scheme) as (panel, push):
-        status = playing.status()
-        many = [{**status["outputs"][1], "id": f"machine-{number}", "name": f"Machine {number}"} for number in range(15)]
-        push(status)
-        panel.keyboard.press("f")
-        for name, (width, height) in VIEWPORTS.items():
-            for turned in (False, True):
-                # The view stays open while the screen is turned.
-                size = (height, width) if turned else (width, height)
-                panel.set_viewport_size({"width": size[0], "height": size[1]})
-                settled(panel, f"innerWidth === {size[0]} && innerHeight === {size[1]}", "the screen has this size")
-                push(status)
-                panel.shows("#stageTempo", "128.0")
-                assert panel.evaluate(OUTSIDE) == [], f"outside of {name} {size}"
-                assert panel.evaluate(SQUEEZED) == [], f"on top of each other at {name} {size}"
-                count, tempo = panel.evaluate(DIGITS)
-                # A phone is 65 mm wide: there, digits are 25 mm and 10 mm high or more, enough for three metres.
-                assert count >= 0.42 * min(size) and tempo >= min(0.15 * min(size), 120), f"digits of {count} and {tempo} at {size}"
-                small = panel.evaluate("""() => [...document.querySelectorAll("#stageView button")].filter(e => e.checkVisibility())
-                    .map(e => e.getBoundingClientRect()).filter(box => box.width < 48 || box.height < 48).length""")
-                assert not small, "too small for a finger"
-                figure("picture", panel.picture(f"stage-{name.replace(' ', '-')}{'-turned' if turned else ''}-{scheme}"))
-                # A tempo of more digits has the same place; many machines may scroll within themselves, nothing else does.
-                place = panel.locator("#stageTempo").bounding_box()
-                push({**status, "tempo": 128.25, "quantum": 15.5})
-                panel.shows("#stageTempo", "128.25")
-                assert panel.locator("#stageTempo").bounding_box() == place, "the tempo has jumped"
-                push({**status, "tempo": 888.88, "outputs": many})
-                panel.shows("#stageTempo", "888.88")
-                assert panel.evaluate(OUTSIDE.replace("li span, svg", "li, svg")) == []
-                assert panel.evaluate(SQUEEZED) == []
+def test_the_stage_view_fits_every_screen_in_both_orientations(browser, playing, figure):
+    for scheme in ("dark", "light"):
+        with fed_panel(browser, "phone", scheme) as (panel, push):
+            status = playing.status()
+            many = [{**status["outputs"][1], "id": f"machine-{number}", "name": f"Machine {number}"} for number in range(15)]
+            push(status)
+            panel.keyboard.press("f")
+            for name, (width, height) in VIEWPORTS.items():
+                for turned in (False, True):
+                    # The view stays open while the screen is turned.
+                    size = (height, width) if turned else (width, height)
+                    panel.set_viewport_size({"width": size[0], "height": size[1]})
+                    settled(panel, f"innerWidth === {size[0]} && innerHeight === {size[1]}", "the screen has this size")
+                    push(status)
+                    panel.shows("#stageTempo", "128.0")
+                    assert panel.evaluate(OUTSIDE) == [], f"outside of {name} {size}"
+                    assert panel.evaluate(SQUEEZED) == [], f"on top of each other at {name} {size}"
+                    count, tempo = panel.evaluate(DIGITS)
+                    # A phone is 65 mm wide: there, digits are 25 mm and 10 mm high or more, enough for three metres.
+                    assert count >= 0.42 * min(size) and tempo >= min(0.15 * min(size), 120), f"digits of {count} and {tempo} at {size}"
+                    small = panel.evaluate("""() => [...document.querySelectorAll("#stageView button")].filter(e => e.checkVisibility())
+                        .map(e => e.getBoundingClientRect()).filter(box => box.width < 48 || box.height < 48).length""")
+                    assert not small, "too small for a finger"
+                    figure("picture", panel.picture(f"stage-{name.replace(' ', '-')}{'-turned' if turned else ''}-{scheme}"))
+                    # A tempo of more digits has the same place; many machines may scroll within themselves, nothing else does.
+                    place = {side: round(value) for side, value in panel.locator("#stageTempo").bounding_box().items()}
+                    push({**status, "tempo": 128.25, "quantum": 15.5})
+                    panel.shows("#stageTempo", "128.25")
+                    assert panel.locator("#stageTempo").bounding_box() == pytest.approx(place, abs=0.6), "the tempo has jumped"
+                    push({**status, "tempo": 888.88, "outputs": many})
+                    panel.shows("#stageTempo", "888.88")
+                    assert panel.evaluate(OUTSIDE.replace("li span, svg", "li, svg")) == []
+                    assert panel.evaluate(SQUEEZED) == []
 
 
 FOLLOW = """async ([beats, patience]) => {
@@ -502,61 +535,60 @@ HELD = """(selector) => {
 }"""
 
 
-@pytest.mark.parametrize(("where", "by"), [
-    ("header", "Enter"), ("#stageView", "finger")])
-def test_a_long_press_unlocks(browser, playing, by, where):
-    with Panel(browser) as panel:
-        panel.shows("#transport", "Playing")
-        if where != "header":
-            panel.keyboard.press("f")
-        lock = panel.locator(f"{where} .lock")
-        assert lock.get_attribute("aria-label") == "Lock the controls"
-        lock.focus()
-        panel.keyboard.press("Enter")
-        settled(panel, "document.body.classList.contains('locked')", "it is locked")
-        assert lock.get_attribute("aria-label") == "Locked, hold to unlock"
-        panel.reload()
-        settled(panel, "document.body.classList.contains('locked')", "it stays locked in this browser")
-        panel.shows("#transport", "Playing")
-        if where != "header":
-            panel.keyboard.press("f")
-        finger, place = Finger(panel.page), panel.center(lock.element_handle())
-        # A short press only says how, also if it is not so short, on a busy machine.
-        panel.evaluate("postponed.add(800)")
-        if by in ("finger", "mouse"):
-            finger.tap(*place)
-            panel.shows("#told", "Locked: hold the lock button to unlock.")
-        else:
+def test_a_long_press_unlocks(browser, playing):
+    for where, by in (("header", "Enter"), ("#stageView", "finger")):
+        with Panel(browser) as panel:
+            panel.shows("#transport", "Playing")
+            if where != "header":
+                panel.keyboard.press("f")
+            lock = panel.locator(f"{where} .lock")
+            assert lock.get_attribute("aria-label") == "Lock the controls"
             lock.focus()
-            panel.keyboard.press(by)
-        panel.evaluate("postponed.delete(800)")
-        panel.evaluate(HELD, f"{where} .lock")
-        if by == "finger":
-            finger.touch("touchStart", place)
-        elif by == "mouse":
-            panel.mouse.move(*place)
-            panel.mouse.down()
-        else:
-            panel.keyboard.down(by)
-        settled(panel, "held.over > 0", "it is unlocked")
-        panel.shows("#told", "Unlocked.")
-        # It is held on, for longer than a click after the release is waited for.
-        panel.evaluate("() => new Promise(done => setTimeout(done, 500))")
-        if by in (" ", "Enter"):
-            panel.keyboard.down(by)  # as the system repeats a held key
-        if by == "finger":
-            finger.touch("touchEnd")
-        elif by == "mouse":
-            panel.mouse.up()
-        else:
-            panel.keyboard.up(by)
-        held = panel.evaluate("held")
-        assert held["over"] - held["begun"] >= 800
-        # Of a busy machine's few frames, the last ones may all show the end.
-        assert len(set(held["widths"])) >= min(3, len(held["widths"]) - 1), "no progress is seen"
-        panel.evaluate("() => new Promise(requestAnimationFrame)")
-        assert lock.get_attribute("aria-label") == "Lock the controls", "the release has locked it again"
-        assert panel.locator("#link").get_attribute("aria-disabled") is None
+            panel.keyboard.press("Enter")
+            settled(panel, "document.body.classList.contains('locked')", "it is locked")
+            assert lock.get_attribute("aria-label") == "Locked, hold to unlock"
+            panel.reload()
+            settled(panel, "document.body.classList.contains('locked')", "it stays locked in this browser")
+            panel.shows("#transport", "Playing")
+            if where != "header":
+                panel.keyboard.press("f")
+            finger, place = Finger(panel.page), panel.center(lock.element_handle())
+            # A short press only says how, also if it is not so short, on a busy machine.
+            panel.evaluate("postponed.add(800)")
+            if by in ("finger", "mouse"):
+                finger.tap(*place)
+                panel.shows("#told", "Locked: hold the lock button to unlock.")
+            else:
+                lock.focus()
+                panel.keyboard.press(by)
+            panel.evaluate("postponed.delete(800)")
+            panel.evaluate(HELD, f"{where} .lock")
+            if by == "finger":
+                finger.touch("touchStart", place)
+            elif by == "mouse":
+                panel.mouse.move(*place)
+                panel.mouse.down()
+            else:
+                panel.keyboard.down(by)
+            settled(panel, "held.over > 0", "it is unlocked")
+            panel.shows("#told", "Unlocked.")
+            # It is held on, for longer than a click after the release is waited for.
+            panel.evaluate("() => new Promise(done => setTimeout(done, 500))")
+            if by in (" ", "Enter"):
+                panel.keyboard.down(by)  # as the system repeats a held key
+            if by == "finger":
+                finger.touch("touchEnd")
+            elif by == "mouse":
+                panel.mouse.up()
+            else:
+                panel.keyboard.up(by)
+            held = panel.evaluate("held")
+            assert held["over"] - held["begun"] >= 800
+            # Of a busy machine's few frames, the last ones may all show the end.
+            assert len(set(held["widths"])) >= min(3, len(held["widths"]) - 1), "no progress is seen"
+            panel.evaluate("() => new Promise(requestAnimationFrame)")
+            assert lock.get_attribute("aria-label") == "Lock the controls", "the release has locked it again"
+            assert panel.locator("#link").get_attribute("aria-disabled") is None
 
 
 def test_a_press_that_is_let_go_or_slides_away_does_not_unlock(browser, playing):
@@ -607,35 +639,35 @@ def noticed(panel, pattern):
         raise AssertionError(f"{error}; noticed: {panel.evaluate('noticed')}") from None
 
 
-@pytest.mark.parametrize("view", ["panel", "stage"])
-def test_what_others_do_is_told_in_a_place_of_its_own_and_goes_by_itself(browser, peer, start, line, view, figure):
+def test_what_others_do_is_told_in_a_place_of_its_own_and_goes_by_itself(browser, peer, start, line, figure):
     gateway = start("--output", f"raw:{line.path}")
     gateway.wait_status(lambda status: status["link"]["peers"] == 1 and round(status["tempo"]) == 130, "joined")
     gateway.post("start-stop-sync", {"enabled": True})
-    with Panel(browser) as panel:
-        panel.shows("#tempo", "130.0")
-        if view == "stage":
-            panel.evaluate("localStorage.setItem('awakeNoted', '1')")
-            panel.keyboard.press("f")
-        panel.evaluate(NOTICED)
-        settled(panel, "!document.getElementById('notice').textContent", "no notice is shown")
-        before = panel.evaluate(PLACES)
-        peer.set_tempo(140)
-        noticed(panel, "Tempo 140 BPM, (probably )?by 127\\.0\\.0\\.1")
-        assert panel.evaluate(PLACES) == before, "something has moved"
-        box = panel.locator("#notice").bounding_box()
-        for name, x, y, width, height in before:
-            apart = x >= box["x"] + box["width"] or box["x"] >= x + width or y >= box["y"] + box["height"] or box["y"] >= y + height
-            assert apart, f"the notice covers {name}"
-        assert panel.locator("#notice").get_attribute("role") == "status"
-        panel.is_accessible()
-        figure("picture", panel.picture(f"notice-{view}"))
-        panel.evaluate("() => { postponed.delete(6000); due(6000); }")
-        settled(panel, "!document.getElementById('notice').textContent", "it goes by itself")
-        peer.play()
-        noticed(panel, "Play, (probably )?by 127\\.0\\.0\\.1")
-        peer.stop()
-        noticed(panel, "Stop, (probably )?by 127\\.0\\.0\\.1")
+    for view, tempo in (("panel", 130), ("stage", 140)):
+        with Panel(browser) as panel:
+            panel.shows("#tempo", f"{tempo}.0")
+            if view == "stage":
+                panel.evaluate("localStorage.setItem('awakeNoted', '1')")
+                panel.keyboard.press("f")
+            panel.evaluate(NOTICED)
+            settled(panel, "!document.getElementById('notice').textContent", "no notice is shown")
+            before = panel.evaluate(PLACES)
+            peer.set_tempo(tempo + 10)
+            noticed(panel, f"Tempo {tempo + 10} BPM, (probably )?by 127\\.0\\.0\\.1")
+            assert panel.evaluate(PLACES) == before, "something has moved"
+            box = panel.locator("#notice").bounding_box()
+            for name, x, y, width, height in before:
+                apart = x >= box["x"] + box["width"] or box["x"] >= x + width or y >= box["y"] + box["height"] or box["y"] >= y + height
+                assert apart, f"the notice covers {name}"
+            assert panel.locator("#notice").get_attribute("role") == "status"
+            panel.is_accessible()
+            figure("picture", panel.picture(f"notice-{view}"))
+            panel.evaluate("() => { postponed.delete(6000); due(6000); }")
+            settled(panel, "!document.getElementById('notice').textContent", "it goes by itself")
+            peer.play()
+            noticed(panel, "Play, (probably )?by 127\\.0\\.0\\.1")
+            peer.stop()
+            noticed(panel, "Stop, (probably )?by 127\\.0\\.0\\.1")
 
 
 def test_what_this_page_does_is_not_told_but_what_other_controls_do_is(browser, start, line):
@@ -648,7 +680,7 @@ def test_what_this_page_does_is_not_told_but_what_other_controls_do_is(browser, 
         panel.touch("#play")
         panel.shows("#transport", "Playing")
         panel.touch("#link")
-        panel.shows("#mode", "Link leads")
+        panel.shows("#links", "Link \u00b7 0")
         panel.touch("#link")
         panel.shows("#mode", "You lead")
         panel.touch("#play")

@@ -10,7 +10,7 @@ class Notices {
   #running = 0;
   #quietUntil = 0;
   /** The kinds, the most important first. */
-  static #kinds = ["gone", "peers", "network", "transport", "tempo", "leader", "back"];
+  static #kinds = ["gone", "lost", "peers", "network", "transport", "tempo", "leader", "back"];
   /** One for each kind; the most important is shown. */
   #queue = new Map();
   /** What is shown while there is nothing else. */
@@ -40,7 +40,7 @@ class Notices {
     const lasting = status.warnings.find(({ code }) => code === "link-lost")?.message.split(":")[0] ?? "";
     if (lasting !== this.#lasting) {
       this.#lasting = lasting;
-      this.#show();
+      this.#add("lost", lasting);
     }
     if (before?.pid !== status.pid) return;
     const isOurs = this.#running > 0 || performance.now() < this.#quietUntil;
@@ -58,7 +58,7 @@ class Notices {
       const [old, now] = [before, status].map(({ link }) => link.interfaces.filter((one) => !/^(127\.|fe80:)/.test(one)));
       const [lost, found] = [old.filter((one) => !now.includes(one)), now.filter((one) => !old.includes(one))];
       if (found.length) this.#add("network", `Link now uses this gateway's address ${listed(found)}.`);
-      else if (lost.length) this.#add("network", `Link lost this gateway's address ${listed(lost)}.`);
+      else if (lost.length && now.length) this.#add("network", `Link lost this gateway's address ${listed(lost)}.`);
     }
   }
 
@@ -115,7 +115,7 @@ class Notices {
     if (kind !== this.#shown) this.#since = now;
     this.#shown = kind;
     write(this.element, capital(kind ? this.#queue.get(kind) : this.#lasting));
-    this.element.classList.toggle("bad", kind ? kind === "gone" : this.#lasting !== "");
+    this.element.classList.toggle("bad", kind ? kind === "gone" || kind === "lost" : this.#lasting !== "");
     if (kind) this.#timer = setTimeout(() => this.#show(), Math.max(this.#since + this.#length - now, 0));
   }
 

@@ -1,7 +1,6 @@
 // The machines: a row for each output, with details that open on a tap.
 
 const tempoText = (tempo) => `${+tempo.toFixed(2)}`;
-
 const milliseconds = (value) => `${value > 0 ? "+" : value < 0 ? "\u2212" : ""}${+Math.abs(value).toFixed(2)}`;
 
 /** Reads a typed number with a decimal comma or point and either kind of minus; NaN if it is invalid. */
