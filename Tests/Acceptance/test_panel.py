@@ -696,6 +696,7 @@ def test_no_status_moves_what_a_finger_is_on(browser, stage):
     for size in ("phone", "desktop"):
         with fed_panel(browser, size) as (panel, push):
             unfold(panel)
+            panel.evaluate("scrollTo(0, 0)")
             first = stage.status()
             long = {"connected": True, "ticks": 123456789, "lateTicks": 1234567, "offsetMilliseconds": -499.75, "sentTempo": 999.99}
             lateness = {"p50": 123.0, "p99": 234567.0, "max": 987654.0,

@@ -114,7 +114,7 @@ function showLink({ enabled, active, peers, startStopSync }, warnings) {
   part.link.setAttribute("aria-checked", enabled);
   part.sync.setAttribute("aria-checked", startStopSync);
   const isLost = warnings.some(({ code }) => code === "link-lost");
-  hadPeers = enabled && (hadPeers || isLost || peers > 0);
+  hadPeers = enabled && (hadPeers || peers > 0);
   for (const chip of [part.links, part.stageLinks]) {
     write(chip, enabled ? `Link \u00b7 ${peers}` : "Link off");
     chip.dataset.state = !enabled ? "off" : isLost || (hadPeers && peers === 0) ? "lost" : peers ? "here" : "alone";
