@@ -67,7 +67,8 @@ extension Notice {
         switch self {
         case .restarted(let time):
             return (
-                "Tactus started again at \(time). Resume at the next bar?", "'tactus play' resumes; 'tactus stop' does not"
+                "Tactus started again at \(time). Resume at the next bar?",
+                "'tactus play' resumes; 'tactus stop' does not"
             )
         case .noSequencer(let error):
             let what = error.isForbidden ? "this user may not use the ALSA sequencer" : "there is no ALSA sequencer"

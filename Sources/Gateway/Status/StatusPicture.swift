@@ -84,7 +84,8 @@ struct StatusPicture: Sendable {
             playing: transport.isPlaying,
             transport: isPending ? .pending : transport.isPlaying ? .playing : .stopped,
             startsInBeats: isPending ? ahead / Double(TickLine.ticksPerBeat) : nil,
-            songBeats: transport.isPlaying && !isPending ? -ahead / Double(TickLine.ticksPerBeat) : nil, link: linkStatus,
+            songBeats: transport.isPlaying && !isPending ? -ahead / Double(TickLine.ticksPerBeat) : nil,
+            link: linkStatus,
             follower: Status.Follower(leadership.follower, choice: follow),
             outputs: slots.map { outputStatus(slot: $0, counters, at: now) },
             realtime: .init(
@@ -102,7 +103,8 @@ struct StatusPicture: Sendable {
     ///   - machine: what the machine allows.
     /// - Returns: one notice for each problem.
     func notices(counters: OutputThread, on machine: Machine) -> [Notice] {
-        (restartedAt.map { [.restarted($0)] } ?? []) + machine.notices + linkNotices + deviceNotices + configuration.notices + table.notices + inputNotices
+        (restartedAt.map { [.restarted($0)] } ?? []) + machine.notices + linkNotices + deviceNotices
+            + configuration.notices + table.notices + inputNotices
             + controls.notices + dispatchNotice(counters, machine) + slots.compactMap { syncNotice(slot: $0, counters) }
             + slots.compactMap { droppedNotice(slot: $0, counters) }
     }
