@@ -174,13 +174,15 @@ def test_an_outputs_settings_and_their_undo(panel, gateway, peer, line):
     gateway.wait_status(lambda status: line_output(status)["offsetMilliseconds"] == -12.5, "what was typed")
     until(lambda: panel.locator(f"{CARD} .shift").text_content() == "\u221212.5 ms", "the row has it, where there is room")
     for place, text, was, words in (
-            (".offset", "-900", "\u221212.5", "An offset is \u2212500 to 500 ms."), (".multiply", "17", "1", "Multiply is a whole number from 1 to 16."),
+            (".offset", "-900", "\u221212.5", "An offset is \u2212500 to 500 ms."),
+            (".multiply", "17", "1", "Multiply is a whole number from 1 to 16."),
             (".swing", "quick", "50", "Swing is 50 to 75 %."),
             (".highest", "39", "999", "The highest tempo must be at least twice the lowest. Lower the lowest first.")):
         enter(place, text)
         panel.shows("#told", f"Not done. {words}")
         shows(place, was)
-    for place, text, change in ((".divide", "4", {"divide": 4}), (".swing", "58,5", {"swing": 58.5}), (".highest", "100", {"range": [20, 100]})):
+    for place, text, change in (
+            (".divide", "4", {"divide": 4}), (".swing", "58,5", {"swing": 58.5}), (".highest", "100", {"range": [20, 100]})):
         enter(place, text)
         gateway.wait_status(lambda status: line_output(status).items() >= change.items(), f"{change} is set")
         shows(place, text.replace(",", "."))
@@ -723,7 +725,7 @@ def test_no_status_moves_what_a_finger_is_on(browser, stage):
 
 def test_after_a_crash_it_asks_whether_to_resume(browser, stage):
     with fed_panel(browser) as (panel, push):
-        asks = {"code": "restarted", "message": "Tactus started again at 21:04. Resume at the next bar?", "fix": "'tactus play'", "output": None}
+        asks = {"code": "restarted", "message": "Tactus started again at 21:04. Resume at the next bar?", "fix": "", "output": None}
         status = {**stage.status(), "playing": False, "transport": "stopped"}
         commands = panel.intercept(status)
         for view, button, playing in (("panel", "Resume", "true"), ("stage", "Resume", "true"), ("stage", "No", "false")):

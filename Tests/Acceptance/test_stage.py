@@ -136,10 +136,12 @@ def test_play_stop_and_tap_act_when_the_finger_comes_down_though_it_slides(brows
         panel.locator("#stageTap").wait_for()
 
 
-ROWS = """() => [...document.querySelectorAll("#outputs li, #stageMachines li")].filter(e => e.checkVisibility({ visibilityProperty: true })).map(e => {
+ROWS = """() => [...document.querySelectorAll("#outputs li, #stageMachines li")]
+    .filter(e => e.checkVisibility({ visibilityProperty: true })).map(e => {
     const [box, style] = [e.getBoundingClientRect(), getComputedStyle(e)];
     const name = e.querySelector(".name, b"), [red, green] = style.backgroundColor.match(/\\d+/g);
-    return { name: name.textContent, state: e.dataset.state, redness: red - green, size: parseFloat(getComputedStyle(name).fontSize), y: box.y, x: box.x };
+    const size = parseFloat(getComputedStyle(name).fontSize);
+    return { name: name.textContent, state: e.dataset.state, redness: red - green, size, y: box.y, x: box.x };
 })"""
 
 
