@@ -159,7 +159,7 @@ acceptance: programs $(VENV)
 	@Tests/Lab/lab --prepare
 	timeout --kill-after 60 4500 Tests/acceptance $(RESULTS) $(ARGS)
 
-pictures: programs $(VENV)  ## the panel's pictures in docs/pictures, both views in all sizes; on a quiet machine
+pictures: programs $(VENV)  ## the panel's pictures in docs/pictures, both views in all sizes
 	Tests/in-namespace .venv/bin/python Tests/Acceptance/pictures.py docs/pictures
 
 plan: programs $(VENV)  ## the cases asked of every Link program, against unmodified ones; prints the table of verdicts

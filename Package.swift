@@ -141,7 +141,7 @@ let package = Package(
             ],
             // Compiled in: one file is to be installed, and nothing beside it.
             resources: [
-                "Panel/panel.html", "Panel/panel.css", "Panel/gateway.js", "Panel/ring.js", "Panel/outputs.js",
+                "Panel/panel.html", "Panel/panel.css", "Panel/gateway.js", "Panel/beats.js", "Panel/outputs.js",
                 "Panel/follow.js", "Panel/listen.js", "Panel/session.js", "Panel/panel.js",
                 "Panel/stage.css", "Panel/stage.js", "Panel/lock.js", "Panel/notices.js", "Panel/share.js",
                 "Panel/manifest.webmanifest", "Panel/icon.svg", "Panel/icon.png",

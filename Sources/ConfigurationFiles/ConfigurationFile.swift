@@ -8,6 +8,8 @@ package import MIDIClock
 package struct ConfigurationFile: Hashable, Sendable {
     /// Whether to play once ready, at each start: `play`.
     package var play: Bool?
+    /// Whether to play again after an abrupt end while machines played: `resume`.
+    package var resume: Bool?
     /// The tempo to start with, in thousandths of a BPM: `tempo`.
     package var tempo: Int64?
     /// What counts at each start; the rest counts until something else was saved.

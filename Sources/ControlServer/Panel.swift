@@ -13,7 +13,7 @@ enum Panel {
         func text(_ files: [[UInt8]]) -> String { files.map(Self.shortened).joined(separator: "\n") }
         let style = [PackageResources.panel_css, PackageResources.stage_css]
         let script = [
-            PackageResources.gateway_js, PackageResources.ring_js, PackageResources.outputs_js,
+            PackageResources.gateway_js, PackageResources.beats_js, PackageResources.outputs_js,
             PackageResources.follow_js, PackageResources.listen_js, PackageResources.session_js,
             PackageResources.lock_js, PackageResources.notices_js, PackageResources.share_js,
             PackageResources.stage_js, PackageResources.panel_js,

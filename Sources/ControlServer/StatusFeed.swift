@@ -97,7 +97,7 @@ extension Status {
     /// This status without values that change by themselves; if two of these differ, something has changed.
     var withoutMotion: Status {
         var still = self
-        (still.beat, still.phase, still.startsInBeats) = (0, 0, nil)
+        (still.beat, still.phase, still.startsInBeats, still.songBeats) = (0, 0, nil, nil)
         // A machine's clock is never quite even.
         if mode == .follow {
             still.tempo = 0

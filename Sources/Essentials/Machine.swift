@@ -26,6 +26,16 @@ package func timeOfDay(_ parts: tm) -> String {
     [parts.tm_hour, parts.tm_min, parts.tm_sec].map { digits($0, 2) }.joined(separator: ":")
 }
 
+/// Hour and minute in this machine's time zone, such as `17:05`.
+///
+/// - Parameter milliseconds: since 1970.
+/// - Returns: the text.
+package func hourAndMinute(_ milliseconds: Int64) -> String {
+    var (seconds, parts) = (time_t(milliseconds / 1_000), tm())
+    localtime_r(&seconds, &parts)
+    return "\(digits(parts.tm_hour, 2)):\(digits(parts.tm_min, 2))"
+}
+
 /// Writes a text to a descriptor and waits while it is full.
 ///
 /// - Returns: false if the rest was refused, as by a closed pipe or a full disk.

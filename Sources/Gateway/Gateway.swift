@@ -2,6 +2,7 @@ internal import ALSASequencer
 internal import BeatTime
 internal import ClockDispatch
 package import ConfigurationFiles
+internal import Essentials
 package import GatewayStatus
 internal import LinkNetwork
 internal import LinkSession
@@ -64,7 +65,8 @@ package final class Gateway: Sendable {
             configuration,
             in: .init(
                 link: peer.state, outputClient: clients.output?.client, controlClient: clients.control?.client,
-                clockIn: input?.entrance, kept: kept, seed: .random(in: 0 ... .max)),
+                clockIn: input?.entrance, startedAt: hourAndMinute(millisecondsSince1970()), kept: kept,
+                seed: .random(in: 0 ... .max)),
             at: .now())
         // The gateway thread creates later ports.
         for (port, name) in engine.takePortsToMake() { clients.output?.makePort(port, named: name) }

@@ -12,6 +12,8 @@ package struct GatewayConfiguration: Sendable {
     package var isStartStopSyncEnabled = false
     /// Whether to start playing once ready.
     package var playsAtStart = false
+    /// Whether to start playing if the last run ended abruptly while machines played.
+    package var resumes = false
     /// What the configuration says of how to start, to be saved with what is changed meanwhile.
     package var written = KeptState.Written()
     /// The part that a reload may change.

@@ -33,6 +33,8 @@ package struct Status: Codable, Hashable, Sendable {
     package var transport: TransportPhase
     /// Beats until a pending Start; nil if none is pending.
     @Nullable package var startsInBeats: Double?
+    /// Beats since the song began; nil unless it plays.
+    @Nullable package var songBeats: Double?
     package var link: Link
     package var follower: Follower
     package var outputs: [Output]
@@ -45,8 +47,8 @@ package struct Status: Codable, Hashable, Sendable {
 
     package init(
         version: String, pid: Int? = nil, mode: Mode, reason: String, tempo: Double, beat: Double, phase: Double,
-        quantum: Double, playing: Bool, transport: TransportPhase, startsInBeats: Double?, link: Link,
-        follower: Follower,
+        quantum: Double, playing: Bool, transport: TransportPhase, startsInBeats: Double?, songBeats: Double? = nil,
+        link: Link, follower: Follower,
         outputs: [Output], realtime: Realtime, warnings: [Warning], undo: String? = nil, taps: Taps? = nil
     ) {
         self.version = version
@@ -60,6 +62,7 @@ package struct Status: Codable, Hashable, Sendable {
         self.playing = playing
         self.transport = transport
         self.startsInBeats = startsInBeats
+        self.songBeats = songBeats
         self.link = link
         self.follower = follower
         self.outputs = outputs

@@ -25,6 +25,8 @@ public struct LinkState: Hashable, Sendable {
     public var isStartStopSyncEnabled: Bool
     /// Number of other peers in the same session.
     public var peerCount: Int
+    /// Whether the last of them has gone without a good-bye, or with the network, and none has come since.
+    package var hasLostPeers = false
     /// The session's ID, which is the node ID of the peer that founded it.
     public var sessionID: NodeID
     /// The local addresses in use.
@@ -64,6 +66,8 @@ public struct LinkState: Hashable, Sendable {
     public var isNetworking: Bool { isEnabled && isActive }
     /// Whether there is at least one other peer in the session.
     public var isConnected: Bool { peerCount > 0 }
+    /// The local addresses that lead out of this machine.
+    package var networks: [String] { interfaces.filter { !$0.hasPrefix("127.") } }
 }
 
 extension LinkState {
@@ -81,7 +85,8 @@ extension LinkState {
             sessionState: engine.sessionState, isEnabled: engine.isEnabled, isActive: engine.isActive,
             switchings: engine.switchings, edits: engine.edits,
             isStartStopSyncEnabled: engine.isStartStopSyncEnabled, peerCount: engine.peerCount,
-            sessionID: engine.sessionID, interfaces: engine.interfaceAddresses.map(\.description),
+            hasLostPeers: engine.hasLostPeers, sessionID: engine.sessionID,
+            interfaces: engine.interfaceAddresses.map(\.description),
             failures: failures, leftOut: leftOut, refusedDatagrams: engine.refusedDatagrams,
             crowdingAddress: engine.crowd.map { $0.source?.description ?? "many addresses" },
             unreachable: engine.unreachable, extremeNumbersAddress: engine.extreme?.source.description,

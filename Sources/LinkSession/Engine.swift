@@ -71,6 +71,8 @@ package struct Engine: Sendable {
     package internal(set) var isStartStopSyncEnabled = false
     /// Other peers in the same session.
     package internal(set) var peerCount = 0
+    /// Whether the last of them fell silent or was lost with a network, and none has come since.
+    package internal(set) var hasLostPeers = false
     /// When their number last changed; nil if it never did.
     var membersChangedAt: HostTime?
     /// Datagrams that were no valid Link messages, or exceeded the limits.
@@ -191,6 +193,7 @@ package struct Engine: Sendable {
             peers.removeAll()
             unreachable = nil
             recountPeers(at: now)
+            hasLostPeers = false
         }
         return takeOutbox(at: now)
     }
@@ -235,7 +238,7 @@ package struct Engine: Sendable {
         sayByeBye(on: interfaces.remove(at: index))
         peers.removeAll(on: address)
         abandonMeasurements(on: address, at: now)
-        recountPeers(at: now)
+        recountPeers(isLoss: true, at: now)
         return takeOutbox(at: now)
     }
 

@@ -201,14 +201,18 @@ extension Engine {
                 .advanced(byMicroseconds: Self.prunePadding)
             forgetDesertedSessions()
         }
-        if hasPruned { recountPeers(at: now) }
+        if hasPruned { recountPeers(isLoss: true, at: now) }
     }
 
     /// Counts the peers in our session; if none are left, founds a new session.
-    mutating func recountPeers(at now: HostTime) {
+    ///
+    /// - Parameters:
+    ///   - isLoss: whether peers have gone without a good-bye.
+    ///   - now: the present time.
+    mutating func recountPeers(isLoss: Bool = false, at now: HostTime) {
         let count = peers.memberCount(of: session.id)
         guard count != peerCount else { return }
-        (peerCount, membersChangedAt) = (count, now)
+        (peerCount, membersChangedAt, hasLostPeers) = (count, now, count == 0 && isLoss)
         if count == 0 { foundSession(at: now) }
     }
 }

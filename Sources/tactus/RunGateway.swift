@@ -279,6 +279,7 @@ extension Run {
         configuration.isLinkEnabled = link ?? configuration.isLinkEnabled
         configuration.isStartStopSyncEnabled = startStopSync ?? configuration.isStartStopSyncEnabled
         configuration.playsAtStart = play ?? setup.file.play ?? false
+        configuration.resumes = play ?? setup.file.resume ?? false
         if quantum != nil { configuration.quantum = nil }
         if follow != nil || clockIn != nil { configuration.follow = nil }
         return configuration

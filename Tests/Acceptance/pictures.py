@@ -1,8 +1,6 @@
 """Takes the pictures of the panel for the documentation: both views in all sizes and both schemes; and its icon's.
 
     Tests/in-namespace .venv/bin/python Tests/Acceptance/pictures.py FOLDER
-
-On a busy machine they show that ticks are late.
 """
 
 import base64
@@ -12,7 +10,7 @@ import sys
 import tempfile
 import zlib
 
-from rig.browser import SIZES, Browser, fed_panel
+from rig.browser import Browser, fed_panel
 from rig.gateway import PROJECT
 from rig.stage import on_stage, play
 
@@ -65,10 +63,12 @@ def main():
             (folder / f"{name}.webp").write_bytes(base64.b64decode(data))
 
         (PANEL / "icon.png").write_bytes(small_icon(encoder))
-        for size in SIZES:
+        # What is missing or late on the machine that takes the pictures is nobody's concern.
+        for output in status["outputs"][1:]:
+            output["lastMinute"]["timing"] = "in-time"
+        for size in ("phone", "touch-screen", "tablet", "desktop"):
             for scheme in ("dark", "light"):
                 with fed_panel(browser, size, scheme) as (panel, push):
-                    # What is missing on the machine that takes the pictures is nobody's concern.
                     push({**status, "warnings": []})
                     panel.locator("#warnings").wait_for(state="hidden")
                     keep(panel, f"panel-{size}-{scheme}")

@@ -1,5 +1,7 @@
-"""The panel in a real Chromium, with a running gateway and an unmodified official peer."""
+"""The panel in a real Chromium, with a running gateway and an unmodified official peer: what only a browser can show."""
 
+import contextlib
+import itertools
 import json
 import re
 
@@ -31,35 +33,31 @@ def panel(browser, gateway):
         yield opened
 
 
+@pytest.fixture(scope="module")
+def stage(tmp_path_factory):
+    """A gateway as on stage: two peers and three machines, one of which is unplugged."""
+    folder = tmp_path_factory.mktemp("stage")
+    with on_stage(folder) as running:
+        play(running)
+        yield running
+
+
 def line_output(status):
     (output,) = [output for output in status["outputs"] if output["port"] and "line" in output["port"]]
     return output
 
 
-def test_it_shows_the_session_as_link_has_it_said(panel, peer):
-    panel.shows("#links", "Link \u00b7 1 peer")
-    panel.shows("#mode", "Link leads")
-    panel.shows("#reason", "Link is enabled")
+CARD = '#outputs li:has(.name:text("line"))'
+
+
+# The session
+
+def test_it_joins_and_leaves_the_session_and_plays_with_it(panel, peer, gateway, line):
+    panel.shows("#links", "Link \u00b7 1")
     with Peer(130) as another:
         until(lambda: another.peers == 2, "the third has come")
-        panel.shows("#links", "Link \u00b7 2 peers")
-    panel.shows("#links", "Link \u00b7 1 peer")
-    assert panel.title() == "Tactus"
-
-
-def test_the_link_switch_leaves_the_session_and_joins_it(panel, peer):
-    panel.touch("#link")
-    until(lambda: peer.peers == 0, "the peer sees the gateway leave")
-    panel.shows("#mode", "You lead")
-    panel.shows("#links", "Link")
-    assert panel.locator("#link").get_attribute("aria-checked") == "false"
-    panel.touch("#link")
-    until(lambda: peer.peers == 1, "the peer sees the gateway come")
-    panel.shows("#links", "Link \u00b7 1 peer")
-    assert panel.locator("#link").get_attribute("aria-checked") == "true"
-
-
-def test_start_stop_sync_shares_play_and_stop_both_ways(panel, peer, line):
+        panel.shows("#links", "Link \u00b7 2")
+    panel.shows("#links", "Link \u00b7 1")
     panel.touch("#sync")
     until(lambda: panel.locator("#sync").get_attribute("aria-checked") == "true", "the switch is on")
     panel.touch("#play")
@@ -67,34 +65,72 @@ def test_start_stop_sync_shares_play_and_stop_both_ways(panel, peer, line):
     panel.shows("#transport", "Playing")
     panel.shows("#playWord", "Stop")
     line.wait_playing()
+    panel.shows("#barNumber", re.compile("Bar \\d+"))
     peer.stop()
     panel.shows("#transport", "Stopped")
     panel.shows("#playWord", "Play")
-
-
-def test_what_waits_for_its_bar_can_be_cancelled(panel, gateway, line):
-    gateway.post("quantum", {"beats": 64})
+    # What waits for its bar can be cancelled.
+    panel.locator("#quantum").fill("64")
+    panel.keyboard.press("Enter")
     gateway.wait_status(lambda status: status["quantum"] == 64 and 1 < status["phase"] < 40, "the bar is young")
     panel.touch("#play")
     panel.shows("#transport", re.compile("Starts in \\d+"))
     panel.shows("#playWord", "Cancel")
     panel.touch("#play")
     panel.shows("#transport", "Stopped")
-    panel.shows("#playWord", "Play")
-    assert not line.times(START) and not line.times(CONTINUE)
+    panel.touch("#link")
+    until(lambda: peer.peers == 0, "the peer sees the gateway leave")
+    panel.shows("#mode", "You lead")
+    panel.shows("#links", "Link off")
+    panel.touch("#link")
+    until(lambda: peer.peers == 1, "the peer sees the gateway come")
+    panel.shows("#links", "Link \u00b7 1")
 
 
-def test_tempo_by_steps_by_typing_and_by_taps(panel, peer, gateway):
+COLOR = "e => getComputedStyle(e).backgroundColor"
+
+
+def test_peers_that_go_are_told_and_none_left_is_red(browser, gateway, start):
+    with contextlib.ExitStack() as others, Panel(browser) as panel:
+        another = others.enter_context(Peer(130))
+        until(lambda: another.peers == 2, "two peers")
+        panel.shows("#links", "Link \u00b7 2")
+        calm = panel.locator("#links").evaluate(COLOR)
+        others.close()
+        panel.shows("#notice", "A Link peer has gone: 1 now.")
+        assert panel.locator("#links").evaluate(COLOR) == calm
+        status = gateway.status()
+    # What follows would need a network of its own, and seconds until peers expire; link-lost is a Swift test's.
+    with fed_panel(browser) as (panel, push):
+        lost = {"code": "link-lost", "message": "Link has lost the network: nobody hears it", "fix": "connect it", "output": None}
+        for peers, warnings, text in ((2, [], "Link \u00b7 2"), (0, [lost], "Link \u00b7 0")):
+            push({**status, "warnings": warnings, "link": {**status["link"], "peers": peers}})
+            panel.shows("#links", text)
+        assert panel.locator("#links").evaluate(COLOR) != calm
+        panel.shows("#notice", "A Link peer has gone: 0 now.")
+        panel.evaluate("due(6000)")
+        panel.evaluate("() => new Promise(done => setTimeout(done, 100))")
+        panel.keyboard.press("f")
+        for _ in range(3):
+            panel.evaluate("() => { postponed.delete(6000); due(6000); }")
+            push({**status, "warnings": [lost], "link": {**status["link"], "peers": 0}})
+        panel.shows("#stageLinks", "Link \u00b7 0")
+        panel.shows("#stageSays #notice", "Link has lost the network")
+
+
+def test_tempo_by_steps_typing_taps_and_what_is_held(panel, peer, gateway):
+    width = panel.locator("#tempo").bounding_box()["width"]
     panel.touch("#faster")
     until(lambda: peer.tempo == pytest.approx(131, abs=1e-3), "the peer is a step faster")
     panel.shows("#tempo", "131.0")
     panel.touch("#slower")
     until(lambda: peer.tempo == pytest.approx(130, abs=1e-3), "and a step slower")
     panel.touch("#tempo")
-    panel.keyboard.type("101,5")
+    panel.keyboard.type("101,25")
     panel.keyboard.press("Enter")
-    until(lambda: peer.tempo == pytest.approx(101.5, abs=1e-3), "the peer has what was typed")
-    panel.shows("#tempo", "101.5")
+    until(lambda: peer.tempo == pytest.approx(101.25, abs=1e-3), "the peer has what was typed")
+    panel.shows("#tempo", "101.25")
+    assert panel.locator("#tempo").bounding_box()["width"] == width
     panel.touch("#tempo")
     panel.keyboard.type("5")
     panel.keyboard.press("Enter")
@@ -103,118 +139,66 @@ def test_tempo_by_steps_by_typing_and_by_taps(panel, peer, gateway):
     panel.shows("#told", "Tap 1 of 3.")
     # By a clock that no busy machine disturbs.
     for milliseconds in (5000, 5500, 6000):
-        assert peer.tempo == pytest.approx(101.5, abs=1e-3)
         gateway.post("tap", {"milliseconds": milliseconds})
     until(lambda: peer.tempo == pytest.approx(120, abs=1e-3), "the peer follows three taps")
-
-
-def test_half_and_double_tempo_and_undo(panel, peer):
-    for button, tempo in (("#halve", 65), ("#double", 260)):
+    # Half and double are everybody's, so they are held.
+    for button, tempo in (("#halve", 60), ("#double", 240)):
         panel.touch(button)
+        panel.shows("#told", re.compile("Others are in the session: hold to"))
+        assert peer.tempo == pytest.approx(120, abs=1e-3)
+        x, y = panel.center(panel.query_selector(button))
+        panel.mouse.move(x, y)
+        panel.mouse.down()
         until(lambda: peer.tempo == pytest.approx(tempo, abs=1e-3), "the peer has the new tempo")
-        until(lambda: panel.locator("#undo").get_attribute("aria-label") == "Undo: tempo back to 130 BPM", "it can be undone")
+        panel.mouse.up()
+        panel.shows("#undo", "Undo: tempo back to 120 BPM")
         panel.touch("#undo")
-        panel.shows("#told", "Done: tempo back to 130 BPM.")
-        until(lambda: peer.tempo == pytest.approx(130, abs=1e-3), "the peer has the old tempo again")
+        panel.shows("#told", "Done: tempo back to 120 BPM.")
+        until(lambda: peer.tempo == pytest.approx(120, abs=1e-3), "the peer has the old tempo again")
 
 
-def test_an_outputs_offset_realignment_and_switch(panel, gateway, peer, line):
-    card = '#outputs li:has(.name:text("line"))'
-    panel.touch(f"{card} .earlier")
-    gateway.wait_status(lambda status: line_output(status)["offsetMilliseconds"] == -0.5, "half a millisecond")
-    panel.touch("#later")
-    gateway.wait_status(lambda status: line_output(status)["offsetMilliseconds"] == 0.5, "all by a millisecond")
-    panel.locator(f"{card} .offset input").fill("\u221212,5")
-    panel.keyboard.press("Enter")
-    gateway.wait_status(lambda status: line_output(status)["offsetMilliseconds"] == -12.5, "what was typed")
-    panel.locator(f"{card} .offset input").fill("-900")
-    panel.keyboard.press("Enter")
-    panel.shows("#told", "Not done. An offset is \u2212500 to 500 ms.")
-    until(lambda: panel.locator(f"{card} .offset input").input_value() == "\u221212.5", "the true offset is back")
-
-    panel.touch("#play")
-    began = line.wait_playing()
-    panel.shows("#transport", "Playing")
-    panel.touch(f"{card} .realign")
-    panel.shows("#told", re.compile("will realign at the next bar"))
-    until(lambda: [at for value, at in line.arrivals if value in (CONTINUE, START) and at > began], "it enters again")
-    panel.touch(f"{card} .more")
-    panel.touch(f"{card} [role=switch]")
-    gateway.wait_status(lambda status: not line_output(status)["enabled"], "the output is off")
-    line.wait_for(STOP, since=began)
-    panel.shows(f"{card} .word", "Off")
-    panel.shows(f"{card} .doing", "Off")
-
-
-def settings(status):
-    output = line_output(status)
-    return {key: output[key] for key in ("multiply", "divide", "swing", "range")}
-
-
-PLAIN = {"multiply": 1, "divide": 1, "swing": 50, "range": None}
-
-
-def test_the_fields_in_a_machines_details_and_their_undo(panel, gateway):
-    card = '#outputs li:has(.name:text("line"))'
-    panel.touch(f"{card} .more")
-    panel.shows(f"{card} .profile", "None")
-
+def test_an_outputs_settings_and_their_undo(panel, gateway, peer, line):
     def enter(place, text):
-        panel.locator(f"{card} {place} input").fill(text)
+        panel.locator(f"{CARD} {place} input").fill(text)
         panel.keyboard.press("Enter")
 
     def shows(place, text):
-        until(lambda: panel.locator(f"{card} {place} input").input_value() == text, f"{place} shows {text}")
+        until(lambda: panel.locator(f"{CARD} {place} input").input_value() == text, f"{place} shows {text}")
 
-    for place, text, change, tempo in (
-            (".multiply", "2", {"multiply": 2}, 260), (".divide", "4", {"divide": 4}, 32.5), (".swing", "58,5", {"swing": 58.5}, 130),
-            (".highest", "100", {"range": [20, 100]}, 65)):
-        shows(place, {".swing": "50", ".highest": "999"}.get(place, "1"))
-        enter(place, text)
-        gateway.wait_status(lambda status: settings(status) == PLAIN | change, f"{change} is set")
-        shows(place, text.replace(",", "."))
-        panel.shows(f"{card} .doing", re.compile(f" \u00b7 {tempo:.1f} BPM$" if tempo != 130 else "^(In time|Loose|Late)$"))
-        panel.touch("#undo")
-        gateway.wait_status(lambda status: settings(status) == PLAIN, f"{change} is undone")
+    panel.touch(f"{CARD} .more")
+    panel.touch(f"{CARD} .earlier")
+    gateway.wait_status(lambda status: line_output(status)["offsetMilliseconds"] == -0.5, "half a millisecond")
+    panel.touch("#later")
+    gateway.wait_status(lambda status: line_output(status)["offsetMilliseconds"] == 0.5, "all by a millisecond")
+    enter(".offset", "\u221212,5")
+    gateway.wait_status(lambda status: line_output(status)["offsetMilliseconds"] == -12.5, "what was typed")
+    until(lambda: panel.locator(f"{CARD} .shift").text_content() == "\u221212.5 ms", "the row has it, where there is room")
     for place, text, was, words in (
+            (".offset", "-900", "\u221212.5", "An offset is \u2212500 to 500 ms."),
             (".multiply", "17", "1", "Multiply is a whole number from 1 to 16."),
-            (".divide", "1.5", "1", "Divide is a whole number from 1 to 96."),
             (".swing", "quick", "50", "Swing is 50 to 75 %."),
-            (".lowest", "0", "20", "A tempo of a range is 1 to 999 BPM."),
-            (".lowest", "600", "20", "The highest tempo must be at least twice the lowest. Raise the highest first."),
             (".highest", "39", "999", "The highest tempo must be at least twice the lowest. Lower the lowest first.")):
         enter(place, text)
         panel.shows("#told", f"Not done. {words}")
         shows(place, was)
-    assert settings(gateway.status()) == PLAIN
-
-
-def test_three_panels_show_the_same_after_a_change_in_any(browser, gateway, peer):
-    card = '#outputs li:has(.name:text("line"))'
-    shown = """() => [...document.querySelectorAll("#outputs input")].map(e => e.value).concat(
-        [...document.querySelectorAll("#outputs [role=switch], #link, #sync")].map(e => e.getAttribute("aria-checked")),
-        ["#tempo", "#undo", "#sessionNewest"].map(e => document.querySelector(e).ariaLabel + document.querySelector(e).textContent))"""
-    with Panel(browser, "phone") as phone, Panel(browser, "tablet") as tablet, Panel(browser, "desktop") as desktop:
-        panels = [phone, tablet, desktop]
-        for panel in panels:
-            panel.shows("#tempo", "130.0")
-            panel.touch(f"{card} .more")
-        phone.touch(f"{card} .later")
-        tablet.locator(f"{card} .swing input").fill("60")
-        tablet.keyboard.press("Enter")
-        desktop.locator(f"{card} .divide input").fill("2")
-        desktop.keyboard.press("Enter")
-        phone.touch("#faster")
-        tablet.touch(f"{card} [role=switch]")
-        gateway.wait_status(
-            lambda status: (line_output(status)["offsetMilliseconds"], line_output(status)["swing"], line_output(status)["divide"],
-                            line_output(status)["enabled"], round(status["tempo"])) == (0.5, 60, 2, False, 131), "all changes")
-        for panel in panels:
-            panel.shows(f"{card} .word", "Off")
-            panel.shows("#tempo", "131.0")
-            panel.shows("#sessionNewest", re.compile("^Tempo 131 by this gateway, "))
-            until(lambda: panel.locator(f"{card} .divide input").input_value() == "2", "the newest settings")
-        until(lambda: len({json.dumps(panel.evaluate(shown)) for panel in panels}) == 1, "all show the same")
+    for place, text, change in (
+            (".divide", "4", {"divide": 4}), (".swing", "58,5", {"swing": 58.5}), (".highest", "100", {"range": [20, 100]})):
+        enter(place, text)
+        gateway.wait_status(lambda status: line_output(status).items() >= change.items(), f"{change} is set")
+        shows(place, text.replace(",", "."))
+        panel.touch("#undo")
+        gateway.wait_status(lambda status: not line_output(status).items() >= change.items(), f"{change} is undone")
+    panel.touch("#play")
+    began = line.wait_playing()
+    panel.shows("#transport", "Playing")
+    panel.touch(f"{CARD} .realign")
+    panel.shows("#told", re.compile("will realign at the next bar"))
+    until(lambda: [at for value, at in line.arrivals if value in (CONTINUE, START) and at > began], "it enters again")
+    panel.touch(f"{CARD} [role=switch]")
+    gateway.wait_status(lambda status: not line_output(status)["enabled"], "the output is off")
+    line.wait_for(STOP, since=began)
+    panel.shows(f"{CARD} .word", "Off")
+    panel.shows(f"{CARD} .doing", "Off")
 
 
 def test_the_session_card_tells_who_is_there_and_who_changed_what(browser, panel, gateway, peer):
@@ -351,34 +335,7 @@ def test_an_output_is_calibrated_by_listening_from_the_level_to_the_saved_offset
         until(lambda: panel.evaluate("1") and ("DELETE", "listening/x2", None) in asked, "it is cancelled, too")
 
 
-def test_a_dialog_that_is_closed_frees_the_sound_card(browser, start, line):
-    gateway = start("--no-link", "--output", f"raw:{line.path}")
-    opening = {"device": "null"}
-    with Panel(browser) as panel:
-        panel.route("**/api/v1/sound-cards", lambda route: route.fulfill(json=[{"device": "null", "name": "Silence"}]))
-        panel.touch('#outputs li:has(.name:text("line")) .more')
-        panel.touch('#outputs li:has(.name:text("line")) .calibrate')
-        panel.shows("#listenGo", "Listen")
-        panel.touch("#listenGo")
-        panel.shows("#listenLevel + span", "silence")
-        (output,) = [output for output in gateway.status()["outputs"] if "line" in output["name"]]
-        path = f"/api/v1/outputs/{output['id']}/listening"
-        assert gateway.request("POST", path, opening)[0] == 409
-        panel.touch("#listenEnd")
-        panel.shows("#told", "Stopped. The clock has been put back.")
-        assert gateway.request("POST", path, opening)[0] == 200
-
-
-def test_the_quantum_and_whom_to_follow(panel, gateway):
-    panel.locator("#quantum").fill("3")
-    panel.keyboard.press("Enter")
-    gateway.wait_status(lambda status: status["quantum"] == 3, "bars of three beats")
-    panel.shows("#place", re.compile("/ 3"))
-    panel.locator("#quantum").fill("65")
-    panel.keyboard.press("Enter")
-    panel.shows("#told", "Not done. beats: 0 to 64")
-    until(lambda: panel.locator("#quantum").input_value() == "3", "the true quantum is back")
-
+def test_whom_to_follow(panel, gateway):
     def port(client, name, **more):
         return {"client": client, "port": 0, "clientName": name, "portName": f"{name} MIDI 1", "sends": True, **more}
 
@@ -396,11 +353,15 @@ def test_the_quantum_and_whom_to_follow(panel, gateway):
     until(lambda: follow.input_value() == "a machine that is away", "what was chosen elsewhere is shown")
 
 
-def test_the_hand_turns_with_the_peers_phase(panel, peer):
-    turn = "() => +document.getElementById('hand').getAttribute('transform').match(/rotate\\(([-\\d.]+)/)[1] / 360 * 4"
+def test_the_marks_fill_with_the_peers_phase(panel, peer):
+    turn = """() => {
+        const marks = [...document.getElementById("marks").children];
+        const now = marks.findIndex(mark => mark.className === "now");
+        return now + +marks[now].style.getPropertyValue("--filled");
+    }"""
 
     def is_where_the_peer_is():
-        """Whether the hand was within a quarter of a beat of the peer's phase at some moment while the page was asked."""
+        """Whether the marks were within a quarter of a beat of the peer's phase at some moment while the page was asked."""
         before = peer.now()
         shown = panel.evaluate(turn)
         passed = (peer.now() - before) * 130 / 60e6
@@ -408,13 +369,23 @@ def test_the_hand_turns_with_the_peers_phase(panel, peer):
         return passed < 1 and -0.25 < ahead < passed + 0.25
 
     for _ in range(5):
-        until(is_where_the_peer_is, "the hand is where the peer is")
+        until(is_where_the_peer_is, "the marks are where the peer is")
 
+
+# Connection, token, keys
 
 def test_a_lost_connection_is_plain_and_heals(panel, gateway, start, line):
     gateway.stop()
     panel.shows("#lost", re.compile("No connection to the gateway"))
     assert panel.locator("#deck").evaluate("deck => deck.inert")
+    # A notice does not cover it, in neither view.
+    for key in ("", "f"):
+        if key:
+            panel.keyboard.press(key)
+        panel.evaluate("tell => { document.getElementById('told').textContent = tell; }", "Something long enough to be told. " * 2)
+        lost, told = (panel.locator(one).bounding_box() for one in ("#lost", "#told"))
+        assert lost["y"] + lost["height"] <= told["y"] or told["y"] + told["height"] <= lost["y"], "told over the banner"
+    panel.keyboard.press("f")
     panel.picture("lost")
     start("--no-link", "--tempo", 97, "--output", f"raw:{line.path}", name="again")
     panel.shows("#tempo", "97.0")
@@ -436,32 +407,9 @@ def test_the_keyboard_alone_does_everything(panel, gateway, peer):
         if reached[-1] == "link" and reached.count("link") == 1:
             panel.keyboard.press("Enter")
     assert {
-        "tap", "play", "earlier", "later", "link", "sync", "quantum", "follow", "Tempo down by 1 BPM", "Realign line",
+        "tap", "play", "earlier", "later", "link", "sync", "quantum", "follow", "Tempo down by 1 BPM", "Half tempo", "Realign line",
     } <= set(reached)
     gateway.wait_status(lambda status: not status["link"]["enabled"], "Link was switched off by Enter")
-
-
-def test_a_nudge_past_the_limit_says_what_is_possible(browser, start, line):
-    gateway = start("--no-link", "--output", f"raw:{line.path}")
-    card = '#outputs li:has(.name:text("line"))'
-
-    def offsets():
-        return [output["offsetMilliseconds"] for output in gateway.status()["outputs"]]
-
-    with Panel(browser) as panel:
-        panel.locator(f"{card} .offset input").fill("500")
-        panel.keyboard.press("Enter")
-        gateway.wait_status(lambda status: line_output(status)["offsetMilliseconds"] == 500, "at its limit")
-        before = offsets()
-        panel.touch("#later")
-        panel.shows("#told", re.compile(
-            "^Nothing was moved: an offset is -500 to 500 ms, and .*line is at 500; a nudge can be -500 to 0 ms now"))
-        assert offsets() == before
-        panel.touch(f"{card} .later")
-        panel.shows("#told", re.compile("-1000 to 0 ms now"))
-        assert offsets() == before
-        panel.touch(f"{card} .earlier")
-        gateway.wait_status(lambda status: line_output(status)["offsetMilliseconds"] == 499.5, "the other way it goes")
 
 
 def test_a_token_is_asked_for_once(browser, tmp_path):
@@ -495,8 +443,7 @@ COPIED = """() => {
 }"""
 
 
-@pytest.mark.parametrize("reach", ["clipboard", "selection"])
-def test_copy_takes_the_command_of_each_warning_and_keeps_the_focus(browser, start, tmp_path, reach):
+def test_copy_takes_the_command_of_each_warning_and_keeps_the_focus(browser, start, tmp_path):
     secret = tmp_path / "secret"
     secret.write_text("short")
     secret.chmod(0o644)
@@ -510,13 +457,8 @@ def test_copy_takes_the_command_of_each_warning_and_keeps_the_focus(browser, sta
             "the warnings")
         with Panel(browser, path="/#token=short") as panel:
             panel.shows("#warningList p", re.compile("bring the session's tempo back inside"))
-            if reach == "selection":
-                panel.evaluate(COPIED)
-            else:
-                panel.evaluate("""() => {
-                    window.copied = [];
-                    Object.defineProperty(navigator, "clipboard", { value: { writeText: async text => window.copied.push(text) } });
-                }""")
+            # Without a clipboard, as over plain HTTP from another computer.
+            panel.evaluate(COPIED)
             expected = {
                 "can be guessed": f"head -c 12 /dev/urandom | base64 > {secret}", "can read the token": f"chmod 640 {secret}",
                 "is away": None, "which is not within": None}
@@ -540,17 +482,7 @@ def test_copy_takes_the_command_of_each_warning_and_keeps_the_focus(browser, sta
             assert running.status()["transport"] == "stopped", "the space bar has played"
 
 
-@pytest.fixture(scope="module")
-def stage(tmp_path_factory):
-    """A gateway as on stage: two peers and three machines, one of which is unplugged."""
-    folder = tmp_path_factory.mktemp("stage")
-    with on_stage(folder) as running:
-        for name, offset in (("TR-8S", -2.5), ("Volca Beats", 3.25)):
-            (output,) = [output for output in running.status()["outputs"] if output["name"].endswith(name)]
-            running.request("PATCH", f"/api/v1/outputs/{output['id']}", {"offsetMilliseconds": offset})
-        play(running)
-        yield running
-
+# Fingers
 
 STATE = """() => JSON.stringify([location.hash, [...document.querySelectorAll("dialog")].map(e => e.open),
     [...document.querySelectorAll("input, select")].map(e => [e.value, Boolean(e.offsetParent)]),
@@ -564,7 +496,7 @@ FOCUS = "(element => element.id || element.tagName)(document.activeElement)"
 ONE_OF_EACH = "#outputs li:first-child .more, #sessionMore"
 
 
-def unfold(panel, which="[aria-expanded]"):
+def unfold(panel, which="[aria-expanded=false]"):
     """Opens all details, or those that are chosen."""
     for button in panel.query_selector_all(which):
         button.click()
@@ -604,8 +536,8 @@ def test_a_plain_tap_on_every_control_does_its_work(browser, stage):
         unfold(panel, ONE_OF_EACH)
         finger, commands = Finger(panel.page), panel.intercept(stage.status())
         for name, control in panel.controls():
-            if control.get_attribute("class") == "lock":
-                continue  # it would lock the others; test_stage.py is about it
+            if re.search("lock|shared|phrase", control.get_attribute("class") or ""):
+                continue  # it would lock the others, is held, or gives no command
             kind = control.evaluate("e => e.id === 'tempo' ? 'INPUT' : e.tagName")
             was = control.get_attribute("aria-expanded")
             finger.tap(*panel.center(control))
@@ -634,7 +566,7 @@ def test_a_plain_tap_on_every_control_does_its_work(browser, stage):
             commands.clear()
 
 
-def test_a_tap_counts_from_when_the_finger_came_down(browser, stage):
+def test_a_tap_counts_from_when_the_finger_came_down_and_a_slide_says_that_nothing_was_done(browser, stage):
     with Panel(browser) as panel:
         panel.shows("#transport", "Playing")
         finger, commands = Finger(panel.page), panel.intercept(stage.status())
@@ -654,34 +586,18 @@ def test_a_tap_counts_from_when_the_finger_came_down(browser, stage):
 
         until(is_tapped, "the tap is sent")
         assert json.loads(commands[0].split(" ", 2)[2])["milliseconds"] in panel.evaluate("downs")
-
-
-def test_a_press_that_slides_away_says_that_nothing_was_done(browser, stage):
-    with Panel(browser) as panel:
-        panel.shows("#transport", "Playing")
-        finger, commands = Finger(panel.page), panel.intercept(stage.status())
+        commands.clear()
         finger.drag(*panel.center(panel.query_selector("#play")), 25)
         panel.shows("#told", "Not done: the finger moved. Press again.")
         assert commands == []
-
-
-def test_less_motion_where_it_is_asked_for(browser, stage):
-    with Panel(browser, reduced_motion="reduce") as panel:
-        panel.shows("#tempo", "128.0")
-        assert not panel.locator("#hand").is_visible()
-        until(lambda: panel.locator("#beats path.now").count() == 1, "the beat is shown all the same")
-
-
-def test_a_refusal_is_told_in_plain_words(browser, stage):
-    # Only a MIDI clock leader causes this refusal, and there is none without a sequencer, so the answer is made up.
-    refusal = json.dumps({"error": {"code": "not-leader", "message": "A leader leads"}})
-    with Panel(browser) as panel:
-        panel.shows("#tempo", "128.0")
+        # Why something is refused is told in plain words; only a MIDI clock refuses this, so the answer is made up.
+        refusal = json.dumps({"error": {"code": "not-leader", "message": "A leader leads"}})
         panel.route("**/api/v1/tempo", lambda route: route.fulfill(status=409, content_type="application/json", body=refusal))
         panel.touch("#faster")
         panel.shows("#told", re.compile("Not done: A MIDI clock leads"))
-        panel.shows("#tempo", "128.0")
 
+
+# What it looks like
 
 COLORS = """() => ["--edge", "--ground", "--card", "--raised"].map(
     name => getComputedStyle(document.documentElement).getPropertyValue(name).trim())"""
@@ -697,37 +613,30 @@ def contrast(first, second):
     return max(lights) / min(lights)
 
 
-@pytest.mark.parametrize("size", SIZES)
-def test_every_size_is_readable_touchable_and_kept_as_a_picture(browser, stage, size, figure):
-    for scheme in ("dark", "light"):
-        is_fit(browser, size, scheme, figure)
-
-
-def is_fit(browser, size, scheme, figure):
-    with Panel(browser, size, scheme) as panel:
-        panel.shows("#transport", "Playing")
-        panel.shows("#links", "Link \u00b7 2 peers")
-        figure("picture", panel.picture(f"{size}-{scheme}", whole=True))
-        if size != "tablet":
-            hurried = ["#tap", "#play", "#faster", "#tempo"] + ([".output .earlier", ".output .realign"] if size != "phone" else [])
-            for selector in hurried:
+def test_every_size_is_readable_touchable_and_kept_as_a_picture(browser, stage, figure):
+    for size, scheme in itertools.product(SIZES, ("dark", "light")):
+        with Panel(browser, size, scheme) as panel:
+            panel.shows("#transport", "Playing")
+            panel.shows("#links", "Link \u00b7 2")
+            figure("picture", panel.picture(f"{size}-{scheme}", whole=True))
+            for selector in ["#links", "#tap", "#play", "#faster", "#tempo"] + ([".output .realign"] if size != "phone" else []):
                 box = panel.locator(selector).first.bounding_box()
-                assert box["y"] + box["height"] <= SIZES[size][1], f"{selector} is not seen without scrolling"
-        edge, *grounds = panel.evaluate(COLORS)
-        assert all(contrast(edge, ground) >= 3 for ground in grounds), "the edges of controls are hard to see"
-        is_touchable(panel)
-        unfold(panel)
-        figure("picture", panel.picture(f"{size}-{scheme}-unfolded", whole=True))
-        is_touchable(panel)
-        if size == "phone":
-            panel.is_accessible()  # the other sizes show the same elements, in the same colors
-        # Turned, it stays as it is.
-        state = [panel.evaluate(STATE), panel.evaluate(FOCUS)]
-        width, height = SIZES[size]
-        panel.set_viewport_size({"width": height, "height": width})
-        until(lambda: panel.evaluate("innerWidth") == height, "the screen is turned")
-        assert [panel.evaluate(STATE), panel.evaluate(FOCUS)] == state
-        is_touchable(panel)
+                assert box["y"] + box["height"] <= SIZES[size][1], f"{selector} is not seen without scrolling at {size}"
+            edge, *grounds = panel.evaluate(COLORS)
+            assert all(contrast(edge, ground) >= 3 for ground in grounds), "the edges of controls are hard to see"
+            is_touchable(panel)
+            unfold(panel)
+            figure("picture", panel.picture(f"{size}-{scheme}-unfolded", whole=True))
+            is_touchable(panel)
+            if size == "phone":
+                panel.is_accessible()  # the other sizes show the same elements, in the same colors
+            # Turned, it stays as it is.
+            state = [panel.evaluate(STATE), panel.evaluate(FOCUS)]
+            width, height = SIZES[size]
+            panel.set_viewport_size({"width": height, "height": width})
+            until(lambda: panel.evaluate("innerWidth") == height, "the screen is turned")
+            assert [panel.evaluate(STATE), panel.evaluate(FOCUS)] == state
+            is_touchable(panel)
 
 
 def is_touchable(panel):
@@ -750,7 +659,7 @@ def test_how_a_machine_is_doing_is_said_in_words_and_passes(browser, stage):
         status["tempo"] = 128
         output = next(one for one in status["outputs"] if one["name"].endswith("TR-8S"))
         stuck = {"code": "device-stuck", "message": "a", "fix": "b", "output": output["id"]}
-        away = {"connected": False, "sentTempo": None, "lastMinute": None}
+        away = {"connected": False, "sentTempo": None, "lastMinute": None, "ticks": 0}
         here = {"connected": True, "enabled": True, "sentTempo": 128, "lastMinute": minute("in-time")}
         other = stuck | {"output": "another"}
         panel.touch(f"{machine} .more")
@@ -785,58 +694,52 @@ PLACES = """() => [...document.querySelectorAll("button, input, select, a, svg")
     .map(e => { const box = e.getBoundingClientRect(); return [e.className, box.x, box.y + scrollY, box.width, box.height]; })"""
 
 
-@pytest.mark.parametrize("size", ["phone", "touch-screen", "desktop"])
-def test_no_status_moves_what_a_finger_is_on(browser, stage, size):
-    with fed_panel(browser, size) as (panel, push):
-        unfold(panel)
-        first = stage.status()
-        long = {"ticks": 123456789, "lateTicks": 1234567, "offsetMilliseconds": -499.75, "sentTempo": 999.99}
-        lateness = {"p50": 123.0, "p99": 234567.0, "max": 987654.0,
-                    "histogram": first["outputs"][0]["latenessMicroseconds"]["histogram"] | {"counts": [9] * 12}}
-        changes = [
-            long | {"lastMinute": {"ticks": 46080, "lateTicks": 46080, "maxMicroseconds": 987654, "timing": "late"},
-                    "latenessMicroseconds": lateness},
-            {"connected": False, "lastMinute": None, "latenessMicroseconds": None, "sentTempo": None}, {"enabled": False},
-            {"multiply": 16, "divide": 96, "swing": 66.6, "range": [123.45, 987.65]}]
-        change = {"number": 9, "what": "tempo", "value": 128.55, "previous": None, "session": None, "origin": "peer",
-                  "address": "fe80::1234:5678:9abc:def0%wlan0", "node": "0" * 16, "at": "2026-01-02T03:04:05.678Z",
-                  "probable": True, "followed": True}
-        push({**first, "tempo": 128})
-        panel.shows("#tempo", "128.0")
-        before = panel.evaluate(PLACES)
-        assert len(before) > 50
-        for index, made in enumerate(changes, 1):
-            outputs = [{**output, **made} for output in first["outputs"]]
-            push({**first, "tempo": 128 + index, "outputs": outputs, "link": {**first["link"], "lastChange": change}})
-            panel.shows("#tempo", f"{128 + index}.0")
-            moved = [(was, now) for was, now in zip(before, panel.evaluate(PLACES), strict=True) if was != now]
-            assert not moved, made
+def test_no_status_moves_what_a_finger_is_on(browser, stage):
+    for size in ("phone", "desktop"):
+        with fed_panel(browser, size) as (panel, push):
+            unfold(panel)
+            panel.evaluate("scrollTo(0, 0)")
+            first = stage.status()
+            long = {"connected": True, "ticks": 123456789, "lateTicks": 1234567, "offsetMilliseconds": -499.75, "sentTempo": 999.99}
+            lateness = {"p50": 123.0, "p99": 234567.0, "max": 987654.0,
+                        "histogram": first["outputs"][0]["latenessMicroseconds"]["histogram"] | {"counts": [9] * 12}}
+            changes = [
+                long | {"lastMinute": {"ticks": 46080, "lateTicks": 46080, "maxMicroseconds": 987654, "timing": "late"},
+                        "latenessMicroseconds": lateness},
+                {"connected": False, "lastMinute": None, "latenessMicroseconds": None, "sentTempo": None, "ticks": 0}, {"enabled": False},
+                {"multiply": 16, "divide": 96, "swing": 66.6, "range": [123.45, 987.65]}]
+            change = {"number": 9, "what": "tempo", "value": 128.55, "previous": None, "session": None, "origin": "peer",
+                      "address": "fe80::1234:5678:9abc:def0%wlan0", "node": "0" * 16, "at": "2026-01-02T03:04:05.678Z",
+                      "probable": True, "followed": True}
+            push({**first, "tempo": 128})
+            panel.shows("#tempo", "128.0")
+            before = panel.evaluate(PLACES)
+            assert len(before) > 50
+            for index, made in enumerate(changes, 1):
+                outputs = [{**output, **made} for output in first["outputs"]]
+                push({**first, "tempo": 128 + index, "outputs": outputs, "link": {**first["link"], "lastChange": change}})
+                panel.shows("#tempo", f"{128 + index}.0")
+                moved = [(was, now) for was, now in zip(before, panel.evaluate(PLACES), strict=True) if was != now]
+                assert not moved, made
 
 
-def test_machines_come_first_and_the_general_port_last_and_folded(browser, stage):
-    with Panel(browser) as panel:
-        panel.locator("#outputs .name").nth(3).wait_for()
-        names = [name.split("\n")[0] for name in panel.locator("#outputs .name").all_inner_texts()]
-        assert names == ["TR-8S", "Volca Beats", "Digitakt", "Clock"]
-        assert stage.status()["outputs"][0]["name"] == "Clock"
-        places = panel.evaluate("""["#tap", "#outputs", "#link", "#follow", "#sessionMore"].map(
-            e => document.querySelector(e).getBoundingClientRect().y)""")
-        assert places == sorted(places)
-        clock = '#outputs li:has(.name:text("Clock"))'
-        for control in ("earlier", "realign", "calibrate"):
-            assert panel.locator(f'#outputs li:has(.name:text("TR-8S")) .{control}').is_visible() == (control != "calibrate")
-            assert not panel.locator(f"{clock} .{control}").is_visible()
-        # By the keyboard alone.
-        panel.locator(f"{clock} .more").focus()
-        panel.keyboard.press("Space")
-        for control in ("earlier", "realign", "calibrate"):
-            assert panel.locator(f"{clock} .{control}").is_visible()
-        panel.keyboard.press("Tab")
-        assert panel.evaluate("document.activeElement.getAttribute('aria-label')") == "Clock earlier by 0.5 ms"
-        panel.keyboard.press("Shift+Tab")
-        panel.keyboard.press("Enter")
-        assert not panel.locator(f"{clock} .earlier").is_visible()
-        assert stage.status()["transport"] == "playing", "the space bar has stopped it"
+def test_after_a_crash_it_asks_whether_to_resume(browser, stage):
+    with fed_panel(browser) as (panel, push):
+        asks = {"code": "restarted", "message": "Tactus started again at 21:04. Resume at the next bar?", "fix": "", "output": None}
+        status = {**stage.status(), "playing": False, "transport": "stopped"}
+        commands = panel.intercept(status)
+        for view, button, playing in (("panel", "Resume", "true"), ("stage", "Resume", "true"), ("stage", "No", "false")):
+            push({**status, "warnings": [asks]})
+            if view == "stage" and not panel.locator("#stageView").is_visible():
+                panel.keyboard.press("f")
+            panel.shows("#askText", "Tactus started again at 21:04. Resume at the next bar?")
+            commands.clear()
+            panel.touch(f"#ask button:text-is('{button}')")
+            until(lambda: panel.evaluate("1") and commands, "it is sent")
+            assert commands[0].endswith(f'/transport {{"playing":{playing}}}')
+            push({**status, "warnings": []})
+            until(lambda: panel.locator("#ask").is_hidden(), "it is answered")
+
 
 
 def test_changes_and_peers_of_every_kind_in_words(browser, stage):

@@ -16,7 +16,7 @@ struct RouteTests {
                 object.keys.sorted() == [
                     "beat", "follower", "link", "mode", "outputs", "phase", "pid", "playing", "quantum", "realtime",
                     "reason",
-                    "startsInBeats", "taps", "tempo", "transport", "undo", "version", "warnings",
+                    "songBeats", "startsInBeats", "taps", "tempo", "transport", "undo", "version", "warnings",
                 ])
             let link = try #require(object["link"] as? [String: Any])
             #expect(

@@ -113,6 +113,25 @@ struct PresenceTests {
     }
 
     @Test
+    func `peers that say good-bye are not lost; those that fall silent or go with their interface are`() {
+        for (isLost, leave): (Bool, (inout Rig) -> Void) in [
+            (false, { $0.hear(Peer(7), .byeBye) }), (true, { $0.advance(milliseconds: 7_000) }),
+            (true, { $0.removeInterface(Rig.address) }), (false, { $0.disable() }),
+        ] {
+            var rig = Rig()
+            rig.join(Peer(7))
+            #expect(!rig.engine.hasLostPeers)
+            leave(&rig)
+            #expect(rig.engine.peerCount == 0 && rig.engine.hasLostPeers == isLost)
+        }
+        var rig = Rig()
+        rig.join(Peer(7))
+        rig.advance(milliseconds: 7_000)
+        rig.join(Peer(8))
+        #expect(rig.engine.peerCount == 1 && !rig.engine.hasLostPeers, "somebody is there again")
+    }
+
+    @Test
     func `removing an interface sends a bye-bye and forgets its peers`() {
         var rig = Rig()
         rig.join(Peer(7))

@@ -1,19 +1,70 @@
-// The stage lock: one press locks what could spoil a show, a long press unlocks it. Each browser has its own.
+// What must be held to act; and the stage lock: one press locks what could spoil a show, a long press unlocks it. Each
+// browser has its own.
 
-/** How long the lock is held to unlock, in milliseconds. */
+/** How long that is, in milliseconds. */
 const HOLD = 800;
+
+/** A button that acts on a long press where that is needed, and else on a click. */
+class Hold {
+  #timer;
+  /** Whether a click is only the end of the press that has acted. */
+  #isEnding = false;
+  /** When a click without a press asked to act. */
+  #asked = -Infinity;
+
+  /** @param {{isNeeded: function(): boolean, act: function(boolean), how: function(): string, tell: function(string)}} on */
+  constructor(button, on) {
+    Object.assign(this, { button, on });
+    button.prepend(document.createElement("i"));
+    button.addEventListener("pointerdown", ({ button: which }) => { if (which === 0) this.#press(); });
+    for (const kind of ["pointerup", "pointercancel", "pointerleave", "keyup", "blur"]) {
+      button.addEventListener(kind, () => this.#release());
+    }
+    button.addEventListener("keydown", (event) => {
+      if (!on.isNeeded() || button.ariaDisabled === "true" || (event.key !== " " && event.key !== "Enter")) return;
+      event.preventDefault();
+      if (!event.repeat) this.#press();
+    });
+    button.addEventListener("contextmenu", (event) => event.preventDefault());
+    button.addEventListener("keyup", (event) => { if (event.key === " " && (on.isNeeded() || this.#isEnding)) event.preventDefault(); });
+    button.addEventListener("click", ({ detail }) => {
+      if (this.#isEnding) return;
+      if (!on.isNeeded()) return on.act(false);
+      if (detail) return on.tell(on.how());
+      // Assistive technology only clicks, and cannot hold. Keys do not get here while it must be held.
+      const isAgain = performance.now() - this.#asked < 5000;
+      this.#asked = performance.now();
+      if (isAgain) on.act(true); else on.tell(on.how().replace(/hold( the lock button)?/, "press again"));
+    });
+  }
+
+  #press() {
+    this.#isEnding = false;
+    if (!this.on.isNeeded() || this.button.ariaDisabled === "true") return;
+    this.button.classList.add("holding");
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => {
+      this.#isEnding = true;
+      // It is let go later, and only then comes the click.
+      this.button.classList.remove("holding");
+      this.on.act(true);
+    }, HOLD);
+  }
+
+  #release() {
+    clearTimeout(this.#timer);
+    this.button.classList.remove("holding");
+    // The click comes right after the release, if at all.
+    if (this.#isEnding) setTimeout(() => { this.#isEnding = false; }, 300);
+  }
+}
 
 class Lock {
   /** What is locked. The play button is locked too while pressing it would stop, or cancel a start. */
-  static #controls = ["tempo", "slower", "faster", "tap", "halve", "double", "undo", "earlier", "later", "link", "sync", "quantum", "follow"]
+  static #controls = ["tempo", "slower", "faster", "tap", "stageTap", "halve", "double", "undo", "earlier", "later", "link", "sync", "quantum", "follow"]
     .map((id) => `#${id}`).join() + ", #outputs :is(button, input, select):not([aria-expanded])";
   #buttons = document.querySelectorAll("button.lock");
   #canStop = false;
-  #timer;
-  /** Whether a click is only the end of the press that has unlocked. */
-  #isEnding = false;
-  /** When a click without a press asked to unlock. */
-  #asked = -Infinity;
 
   constructor(tell) {
     this.tell = tell;
@@ -35,56 +86,21 @@ class Lock {
   /** Whether a control is locked; if so, tells how to unlock. */
   refuses(control) {
     const isLocked = control.ariaDisabled === "true";
-    if (isLocked) this.#tellHow();
+    if (isLocked) this.tell(Lock.#how);
     return isLocked;
   }
 
-  #tellHow() { this.tell("Locked: hold the lock button to unlock."); }
+  static #how = "Locked: hold the lock button to unlock.";
 
   #prepare(button) {
-    button.innerHTML = "<i></i><svg viewBox='0 0 24 24' aria-hidden='true'><path/></svg>";
-    button.addEventListener("pointerdown", ({ button: which }) => { if (which === 0) this.#press(button); });
-    for (const kind of ["pointerup", "pointercancel", "pointerleave", "keyup", "blur"]) {
-      button.addEventListener(kind, () => this.#release(button));
-    }
-    button.addEventListener("keydown", (event) => {
-      if (!this.isLocked || (event.key !== " " && event.key !== "Enter")) return;
-      event.preventDefault();
-      if (!event.repeat) this.#press(button);
+    button.innerHTML = "<svg viewBox='0 0 24 24' aria-hidden='true'><path/></svg>";
+    new Hold(button, {
+      isNeeded: () => this.isLocked, how: () => Lock.#how, tell: this.tell,
+      act: (isHeld) => {
+        this.#set(!this.isLocked);
+        if (isHeld) this.tell("Unlocked.");
+      },
     });
-    button.addEventListener("contextmenu", (event) => event.preventDefault());
-    button.addEventListener("keyup", (event) => { if (event.key === " " && (this.isLocked || this.#isEnding)) event.preventDefault(); });
-    button.addEventListener("click", ({ detail }) => {
-      if (this.#isEnding) return;
-      if (!this.isLocked) return this.#set(true);
-      if (detail) return this.#tellHow();
-      // Assistive technology only clicks, and cannot hold. Keys do not get here while it is locked.
-      const isAgain = performance.now() - this.#asked < 5000;
-      this.#asked = performance.now();
-      if (isAgain) this.#set(false);
-      this.tell(isAgain ? "Unlocked." : "Locked: press again to unlock.");
-    });
-  }
-
-  #press(button) {
-    this.#isEnding = false;
-    if (!this.isLocked) return;
-    button.classList.add("holding");
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => {
-      this.#isEnding = true;
-      // It is let go later, and only then comes the click.
-      button.classList.remove("holding");
-      this.#set(false);
-      this.tell("Unlocked.");
-    }, HOLD);
-  }
-
-  #release(button) {
-    clearTimeout(this.#timer);
-    button.classList.remove("holding");
-    // The click comes right after the release, if at all.
-    if (this.#isEnding) setTimeout(() => { this.#isEnding = false; }, 300);
   }
 
   #set(isLocked) {

@@ -1,4 +1,4 @@
-// Short notices of what others did, and of machines and networks that come and go.
+// Short notices of what others did, and of machines, peers and networks that come and go; and what lasts.
 
 class Notices {
   /** How long each is shown, in milliseconds; less while others wait. */
@@ -9,8 +9,12 @@ class Notices {
   #before = null;
   #running = 0;
   #quietUntil = 0;
-  /** One for each kind, so at most six; the first is shown. */
+  /** The kinds, the most important first. */
+  static #kinds = ["gone", "lost", "peers", "network", "transport", "tempo", "leader", "back"];
+  /** One for each kind; the most important is shown. */
   #queue = new Map();
+  /** What is shown while there is nothing else. */
+  #lasting = "";
   #shown = null;
   #since = 0;
   #timer;
@@ -33,6 +37,11 @@ class Notices {
   take(status) {
     const before = this.#before;
     this.#before = status;
+    const lasting = status.warnings.find(({ code }) => code === "link-lost")?.message.split(":")[0] ?? "";
+    if (lasting !== this.#lasting) {
+      this.#lasting = lasting;
+      this.#add("lost", lasting);
+    }
     if (before?.pid !== status.pid) return;
     const isOurs = this.#running > 0 || performance.now() < this.#quietUntil;
     this.#compareSession(before, status, isOurs);
@@ -43,11 +52,13 @@ class Notices {
       }
     }
     if (before.link.active && status.link.active) {
+      const [were, are] = [before.link.peers, status.link.peers];
+      if (were !== are) this.#add("peers", `A Link peer has ${were < are ? "come" : "gone"}: ${are} now.`);
       // This computer itself is no network, and an IPv6 address comes and goes with the network's other one.
       const [old, now] = [before, status].map(({ link }) => link.interfaces.filter((one) => !/^(127\.|fe80:)/.test(one)));
       const [lost, found] = [old.filter((one) => !now.includes(one)), now.filter((one) => !old.includes(one))];
       if (found.length) this.#add("network", `Link now uses this gateway's address ${listed(found)}.`);
-      else if (lost.length) this.#add("network", `Link lost this gateway's address ${listed(lost)}${now.length ? "" : ", its only one"}.`);
+      else if (lost.length && now.length) this.#add("network", `Link lost this gateway's address ${listed(lost)}.`);
     }
   }
 
@@ -84,7 +95,7 @@ class Notices {
     }
   }
 
-  /** Shows a text after those that wait; a newer one of the same kind takes the place of the older. */
+  /** A newer text takes the place of an older one of its kind, and the most important is shown at once. */
   #add(kind, text) {
     if (text) this.#queue.set(kind, text);
     else this.#queue.delete(kind);
@@ -95,18 +106,20 @@ class Notices {
   #show() {
     clearTimeout(this.#timer);
     const now = performance.now();
-    if (this.#shown && now - this.#since >= (this.#queue.size > 1 ? Notices.#timeOfMany : Notices.#time)) {
+    if (this.#shown && now - this.#since >= this.#length) {
       if (this.#shown === "gone") this.#gone.clear();
       if (this.#shown === "back") this.#back.clear();
       this.#queue.delete(this.#shown);
     }
-    const [kind, text] = this.#queue.entries().next().value ?? [null, ""];
+    const kind = Notices.#kinds.find((one) => this.#queue.has(one)) ?? null;
     if (kind !== this.#shown) this.#since = now;
     this.#shown = kind;
-    write(this.element, text);
-    const left = this.#since + (this.#queue.size > 1 ? Notices.#timeOfMany : Notices.#time) - now;
-    if (kind) this.#timer = setTimeout(() => this.#show(), Math.max(left, 0));
+    write(this.element, capital(kind ? this.#queue.get(kind) : this.#lasting));
+    this.element.classList.toggle("bad", kind ? kind === "gone" || kind === "lost" : this.#lasting !== "");
+    if (kind) this.#timer = setTimeout(() => this.#show(), Math.max(this.#since + this.#length - now, 0));
   }
+
+  get #length() { return this.#queue.size > 1 ? Notices.#timeOfMany : Notices.#time; }
 }
 
 /** Three of some names, and the number of the others. */

@@ -1,7 +1,6 @@
 // The machines: a row for each output, with details that open on a tap.
 
 const tempoText = (tempo) => `${+tempo.toFixed(2)}`;
-
 const milliseconds = (value) => `${value > 0 ? "+" : value < 0 ? "\u2212" : ""}${+Math.abs(value).toFixed(2)}`;
 
 /** Reads a typed number with a decimal comma or point and either kind of minus; NaN if it is invalid. */
@@ -54,15 +53,43 @@ function microseconds(value) { return value < 1000 ? `${Math.round(value)} \u00b
 /** The heading of a row; only the end of a path. */
 const shortName = ({ name }) => name.startsWith("/") ? name.split("/").at(-1) : name;
 
+const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+
 /** Whether it is the port that exists for any program to connect to, and belongs to no machine. */
 const isGeneral = ({ id, profile }) => id === "clock" && profile === null;
 
-/** How a machine is doing: a key for its colour, and the words for people. */
+/** Since when machines are gone that were there in this run of the gateway. */
+const goneSince = new Map();
+
+/** Notes which machines have gone. When, is only known of those that were seen to go. */
+function noteGone({ pid, outputs }) {
+  if (goneSince.get("pid") !== pid) goneSince.clear();
+  const isNew = !goneSince.has("pid");
+  goneSince.set("pid", pid);
+  for (const output of outputs) {
+    const { id, connected, enabled, ticks } = output;
+    if (connected || !enabled || !ticks || isGeneral(output)) goneSince.delete(id);
+    else if (!goneSince.has(id)) goneSince.set(id, isNew ? "" : ` since ${new Date().toLocaleTimeString("en-GB").slice(0, 5)}`);
+  }
+}
+
+/** The states that come first, in this order; others stay in the order of the outputs. */
+const troubles = ["gone", "stuck", "late"];
+
+/** The machines, trouble first, with how each is doing. */
+function sorted({ outputs, warnings }) {
+  const rank = ([key]) => (troubles.indexOf(key) + troubles.length + 1) % (troubles.length + 1);
+  return outputs.map((output) => ({ output, state: machineState(output, warnings) }))
+    .sort((one, other) => isGeneral(one.output) - isGeneral(other.output) || rank(one.state) - rank(other.state));
+}
+
+/** How a machine is doing: a key for its colour and shape, and the words for people. */
 function machineState(output, warnings) {
   if (!output.enabled) return ["off", "Off"];
-  const troubles = { "device-stuck": "Stuck", "out-of-step": "Out of step" };
-  const trouble = warnings.find(({ code, output: id }) => id === output.id && code in troubles);
-  if (trouble) return ["stuck", troubles[trouble.code]];
+  const stuck = { "device-stuck": "Stuck", "out-of-step": "Out of step" };
+  const trouble = warnings.find(({ code, output: id }) => id === output.id && code in stuck);
+  if (trouble) return ["stuck", stuck[trouble.code]];
+  if (goneSince.has(output.id)) return ["gone", `Gone${goneSince.get(output.id)}`];
   if (!output.connected) return ["away", "Not connected"];
   const words = { "in-time": "In time", loose: "Loose", late: "Late" };
   const timing = output.lastMinute?.timing;
@@ -96,7 +123,7 @@ class Machine {
     this.element = document.getElementById("output").content.firstElementChild.cloneNode(true);
     const find = (selector) => this.element.querySelector(selector);
     Object.assign(this, {
-      name: find(".name"), doing: find(".doing"), details: find(".details"), sends: find("[role=switch]"), sendsWord: find(".word"),
+      name: find(".name"), doing: find(".doing"), shift: find(".shift"), details: find(".details"), sends: find("[role=switch]"), sendsWord: find(".word"),
       sendsWhat: find(".what"), ofClocks: this.element.querySelectorAll(".settings, .calibrate"),
       plot: find("svg"), figures: Object.fromEntries(Array.from(this.element.querySelectorAll("dd"), (one) => [one.className, one])),
     });
@@ -133,7 +160,7 @@ class Machine {
         (bpm) => wrongTempo(bpm) ?? (bpm < 2 * lowest() ? `${octave} Lower the lowest first.` : undefined)),
     };
     this.details.id = `details-${output.id}`;
-    const folded = isGeneral(output) ? this.element.querySelectorAll(".row, .realign") : [];
+    const folded = isGeneral(output) ? this.element.querySelectorAll(".realign") : [];
     const fold = (isOpen) => { for (const one of folded) one.hidden = !isOpen; };
     fold(false);
     disclose(find(".more"), this.details, (isOpen) => {
@@ -148,13 +175,13 @@ class Machine {
     button.addEventListener("click", act);
   }
 
-  show(output, { tempo, warnings }) {
+  show(output, [state, words], tempo) {
     this.#newest = output;
-    const [state, words] = machineState(output, warnings);
     const other = otherClock(output, tempo);
     this.element.dataset.state = state;
     write(this.name, shortName(output));
     write(this.doing, other ? `${words} \u00b7 ${other}` : words);
+    write(this.shift, output.offsetMilliseconds ? `${milliseconds(output.offsetMilliseconds)} ms` : "");
     this.fields.offset.show(milliseconds(output.offsetMilliseconds));
     if (!this.details.hidden) this.#showDetails();
   }
@@ -204,20 +231,26 @@ class Outputs {
   constructor(part, act, listen) { Object.assign(this, { part, act, listen }); }
 
   show(status) {
-    const outputs = [...status.outputs].sort((one, other) => isGeneral(one) - isGeneral(other));
-    const ids = new Set(outputs.map((output) => output.id));
+    const rows = sorted(status);
+    const ids = new Set(rows.map(({ output }) => output.id));
     for (const [id, machine] of this.#machines) {
       if (ids.has(id)) continue;
       machine.element.remove();
       this.#machines.delete(id);
     }
     const list = this.part.outputs;
-    outputs.forEach((output, index) => {
+    const held = list.contains(document.activeElement) ? document.activeElement : null;
+    // Nothing moves away from a finger, or while somebody types.
+    const isHeld = list.matches(":active") || held?.matches("input");
+    rows.forEach(({ output, state }, index) => {
       let machine = this.#machines.get(output.id);
-      if (!machine) this.#machines.set(output.id, machine = new Machine(output, this.act, this.listen));
-      if (list.children[index] !== machine.element) list.insertBefore(machine.element, list.children[index] ?? null);
-      machine.show(output, status);
+      const isNew = !machine;
+      if (isNew) this.#machines.set(output.id, machine = new Machine(output, this.act, this.listen));
+      if (isNew || (!isHeld && list.children[index] !== machine.element)) list.insertBefore(machine.element, list.children[index] ?? null);
+      machine.show(output, state, status.tempo);
     });
-    this.part.noOutputs.hidden = !outputs.every(isGeneral);
+    if (held && document.activeElement !== held) held.focus({ preventScroll: true });
+    this.part.noOutputs.hidden = !rows.every(({ output }) => isGeneral(output));
+    this.part.allMachines.hidden = !this.part.noOutputs.hidden;
   }
 }

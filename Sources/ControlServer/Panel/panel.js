@@ -4,7 +4,7 @@ const part = Object.fromEntries(Array.from(document.querySelectorAll("[id]"), (e
 const position = new Position();
 let status = null;
 
-new Ring(part.beats, part.hand, part.place, position);
+const pulse = new Pulse(part, position);
 const outputs = new Outputs(part, act, (output) => listening.open(output));
 const quantum = new NumberField(part.quantum, (beats) => act("POST", "quantum", { beats }));
 const following = new FollowChoice(part.follow, (source) => act("POST", "follow", { source }));
@@ -12,7 +12,7 @@ const notices = new Notices(part.notice);
 const gateway = new Gateway({ status: take, reach: showReach, token: askForToken, command: () => notices.begin() });
 const listening = new ListenDialog(gateway, part, tell);
 const session = new SessionCard(gateway, part);
-const stage = new Stage(part, position);
+const stage = new Stage(part, position, pulse);
 const lock = new Lock(tell);
 new Share(gateway, part);
 
@@ -63,12 +63,16 @@ function show(newest) {
   const tempo = newest.mode === "follow" ? measured(newest.tempo, newest.follower.tempoDoubt)
     : (Math.round(newest.tempo * 100) / 100).toFixed(2).replace(/(\.\d)0$/, "$1");
   write(part.tempo, tempo);
-  part.tempo.style.setProperty("--digits", tempo.length);
+  // What is missing to two decimals keeps its room; of a tempo that is known exactly, it is seen.
+  part.tempo.dataset.rest = tempo.includes(".") ? "0".repeat(2 - tempo.split(".")[1].length) : ".00";
+  part.tempo.classList.toggle("rough", newest.mode === "follow");
+  part.stageTempo.classList.toggle("rough", newest.mode === "follow");
+  noteGone(newest);
   part.tempo.setAttribute("aria-label", `Tempo ${tempo} BPM, change it`);
   showLeader(newest);
   showTransport(newest);
   showUndo(newest.undo);
-  showLink(newest.link);
+  showLink(newest.link, newest.warnings);
   quantum.show(`${+newest.quantum.toFixed(2)}`);
   following.show(newest.follower.choice);
   showFollower(newest.follower);
@@ -84,9 +88,9 @@ function show(newest) {
 /** Name of the machine that leads while Link is off. */
 const leader = () => status?.follower.source ?? "A MIDI clock";
 
-function showLeader({ mode, reason }) {
-  write(part.mode, { link: "Link leads", follow: `${leader()} leads`, internal: "You lead" }[mode]);
-  write(part.reason, reason);
+function showLeader({ mode, reason, link }) {
+  write(part.mode, { link: "", follow: `${leader()} leads`, internal: "You lead" }[mode]);
+  write(part.reason, mode !== "link" ? reason : link.lastChange ? changeWords(link.lastChange) : "");
 }
 
 function showTransport({ playing, transport, startsInBeats }) {
@@ -101,16 +105,26 @@ function showTransport({ playing, transport, startsInBeats }) {
 /** The button says by its label what it would do. */
 function showUndo(what) {
   part.undo.disabled = !what;
-  part.undo.title = what ?? "";
-  part.undo.setAttribute("aria-label", what ? `Undo: ${what}` : "Undo");
+  write(part.undo, what ? `Undo: ${what}` : "Undo");
 }
 
-function showLink({ enabled, active, connected, peers, startStopSync }) {
+/** Whether this page has seen peers since Link was switched on. */
+let hadPeers = false;
+function showLink({ enabled, active, peers, startStopSync }, warnings) {
   part.link.setAttribute("aria-checked", enabled);
   part.sync.setAttribute("aria-checked", startStopSync);
-  write(part.links, enabled && connected ? `Link \u00b7 ${peers} ${peers === 1 ? "peer" : "peers"}` : "Link");
-  write(part.linkNote, !enabled ? "Off" : !active ? "On; joins when an output is connected or the song plays" : connected ? "In time with others on this network" : "On, no other Link program yet");
+  const isLost = warnings.some(({ code }) => code === "link-lost");
+  hadPeers = enabled && (hadPeers || peers > 0);
+  for (const chip of [part.links, part.stageLinks]) {
+    write(chip, enabled ? `Link \u00b7 ${peers}` : "Link off");
+    chip.dataset.state = !enabled ? "off" : isLost || (hadPeers && peers === 0) ? "lost" : peers ? "here" : "alone";
+  }
+  write(part.linkNote, !enabled ? "Off" : !active ? "On; joins when an output is connected or the song plays" : "On");
+  for (const button of [part.halve, part.double]) button.classList.toggle("shared", peers > 0);
 }
+
+/** Whether half and double would change the tempo of others. */
+const isShared = () => status?.link.peers > 0;
 
 function showFollower({ state, source, tempo, tempoDoubt, jitterMicroseconds, coarsenessMicroseconds, seen, refused }) {
   const name = source ?? "A clock";
@@ -131,7 +145,11 @@ function showFollower({ state, source, tempo, tempoDoubt, jitterMicroseconds, co
   });
 }
 
-function showWarnings(warnings) {
+function showWarnings(all) {
+  const [restarted] = all.filter(({ code }) => code === "restarted");
+  const warnings = all.filter((one) => one !== restarted);
+  part.ask.hidden = !restarted;
+  if (restarted) write(part.askText, restarted.message);
   part.warnings.hidden = warnings.length === 0;
   part.warned.hidden = warnings.length === 0;
   write(part.warned, warnings.length === 1 ? "1 warning" : `${warnings.length} warnings`);
@@ -142,7 +160,7 @@ function showWarnings(warnings) {
       item.lastChild.textContent = "Copy";
       item.lastChild.addEventListener("click", () => copy(commandIn(item.children[1].textContent)));
     }
-    write(item.firstChild, warning.message.charAt(0).toUpperCase() + warning.message.slice(1));
+    write(item.firstChild, capital(warning.message));
     write(item.children[1], warning.fix);
     const command = commandIn(warning.fix);
     item.lastChild.hidden = !command;
@@ -242,22 +260,28 @@ part.tap.addEventListener("click", (event) => {
   tap((event.detail && struck) || event.timeStamp);
   struck = null;
 });
+part.askYes.addEventListener("click", () => act("POST", "transport", { playing: true }));
+part.askNo.addEventListener("click", () => act("POST", "transport", { playing: false }));
 part.play.addEventListener("click", playOrStop);
 
-// In the stage view it acts as soon as the finger comes down, since that may slide before it is lifted; the click that
-// ends the press is for nobody. Keys and screen readers only click.
-let hasActed = false;
-part.stagePlay.addEventListener("pointerdown", ({ button, isPrimary }) => {
-  if (button !== 0 || !isPrimary) return;
-  hasActed = true;
-  if (!lock.refuses(part.stagePlay)) playOrStop();
-});
-addEventListener("click", (event) => {
-  if (!hasActed || !event.detail || !part.stagePlay.contains(event.target)) return;
-  hasActed = false;
-  event.stopImmediatePropagation();
-}, true);
-part.stagePlay.addEventListener("click", playOrStop);
+// In the stage view a button acts as soon as the finger comes down, since that may slide before it is lifted; the click
+// that ends the press is for nobody. Keys and screen readers only click.
+function actOnPress(control, deed) {
+  let hasActed = false;
+  control.addEventListener("pointerdown", ({ button, isPrimary, timeStamp }) => {
+    if (button !== 0 || !isPrimary) return;
+    hasActed = true;
+    if (!lock.refuses(control)) deed(timeStamp);
+  });
+  addEventListener("click", (event) => {
+    if (!hasActed || !event.detail || !control.contains(event.target)) return;
+    hasActed = false;
+    event.stopImmediatePropagation();
+  }, true);
+  control.addEventListener("click", ({ timeStamp }) => deed(timeStamp));
+}
+actOnPress(part.stagePlay, playOrStop);
+actOnPress(part.stageTap, tap);
 
 // Elsewhere a touch that ends without a click says so.
 let touched = null;
@@ -267,7 +291,7 @@ function tellMissed(press) {
   tell("Not done: the finger moved. Press again.");
 }
 addEventListener("pointerdown", ({ target, pointerType, isPrimary }) => {
-  const isButton = target.closest?.("button:not(:disabled, .lock, #stagePlay)");
+  const isButton = target.closest?.("button:not(:disabled, .lock, .shared, .foot button)");
   touched = pointerType !== "mouse" && isPrimary && isButton ? {} : null;
 }, true);
 addEventListener("pointercancel", () => tellMissed(touched), true);
@@ -276,8 +300,12 @@ addEventListener("click", () => { touched = null; }, true);
 
 part.slower.addEventListener("click", () => stepTempo(-1));
 part.faster.addEventListener("click", () => stepTempo(1));
-part.halve.addEventListener("click", () => act("POST", "tempo", { scale: 0.5 }));
-part.double.addEventListener("click", () => act("POST", "tempo", { scale: 2 }));
+for (const [button, scale, word] of [[part.halve, 0.5, "halve"], [part.double, 2, "double"]]) {
+  new Hold(button, {
+    isNeeded: isShared, act: () => act("POST", "tempo", { scale }), tell,
+    how: () => `Others are in the session: hold to ${word} their tempo, too.`,
+  });
+}
 part.undo.addEventListener("click", () => {
   const { undo } = status;
   act("POST", "undo", {}, () => `Done: ${undo}.`);

@@ -29,6 +29,8 @@ class SessionCard {
     Object.assign(this, { gateway, part });
     disclose(part.sessionMore, part.sessionBody, () => this.#ask());
     document.addEventListener("visibilitychange", () => this.#ask());
+    // There is room for it.
+    if (matchMedia("(min-width: 1280px)").matches) part.sessionMore.click();
   }
 
   show({ lastChange }) { write(this.part.sessionNewest, lastChange ? changeWords(lastChange) : "Peers and changes"); }

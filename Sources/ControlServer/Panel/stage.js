@@ -7,10 +7,10 @@ class Stage {
   /** WCAG allows three flashes a second; the weaker one, on the beat, is below what it counts as a flash. */
   static #mostFlashes = 3;
   #still = matchMedia("(prefers-reduced-motion: reduce)");
-  #length = 0;
   #beat = null;
   #startBeat = null;
   #tempo = 0;
+  #isPlaying = false;
   #awake = null;
   /** Whether this view has been on the full screen since it was opened. */
   #isFull = false;
@@ -19,10 +19,25 @@ class Stage {
   /** When the last strong flash began, in milliseconds, and whether the present beat has one. */
   #strongAt = -Infinity;
   #isStrong = false;
-  #frame;
 
-  constructor(part, position) {
-    Object.assign(this, { part, position });
+  constructor(part, position, pulse) {
+    Object.assign(this, { part, position, pulse });
+    const [marks, bars] = [new Marks(part.stageMarks), new Marks(part.stagePhrase)];
+    pulse.show((place) => {
+      if (!this.isOpen) return;
+      marks.draw(place.length, place.beat, 1);
+      bars.draw(pulse.phrase, pulse.inPhrase(place.bar), 1);
+      this.#draw(place);
+    });
+    const showTap = () => {
+      part.stageTap.hidden = localStorage.getItem("stageTap") !== "1";
+      part.stageTaps.ariaPressed = `${!part.stageTap.hidden}`;
+    };
+    part.stageTaps.addEventListener("click", () => {
+      localStorage.setItem("stageTap", part.stageTap.hidden ? "1" : "");
+      showTap();
+    });
+    showTap();
     part.stageOpen.addEventListener("click", () => this.open());
     part.stageLeave.addEventListener("click", () => this.close());
     part.stageAwakeDone.addEventListener("click", () => {
@@ -45,25 +60,24 @@ class Stage {
     if (this.isOpen) return;
     const { part } = this;
     document.body.classList.add("staged");
-    part.stageSays.append(part.notice);
+    part.stageSays.append(part.notice, part.told, part.ask);
     part.stageView.show();
     // It is the whole page where that is not offered, as on some phones.
     this.#left.then(() => this.isOpen && document.documentElement.requestFullscreen?.())
       .then(() => { this.#isFull = this.isOpen && Boolean(document.fullscreenElement); }).catch(() => {});
     this.#keepAwake();
     this.#beat = null;
-    const draw = (now) => { this.#draw(now); this.#frame = requestAnimationFrame(draw); };
-    this.#frame = requestAnimationFrame(draw);
   }
 
   close() {
     if (!this.isOpen) return;
     this.#isFull = false;
     const { part } = this;
-    cancelAnimationFrame(this.#frame);
     part.stageView.close();
     document.body.classList.remove("staged");
     part.says.append(part.notice);
+    part.stageView.before(part.told);
+    part.deck.before(part.ask);
     if (document.fullscreenElement) this.#leave();
     this.#awake?.release();
     this.#awake = null;
@@ -88,17 +102,16 @@ class Stage {
 
   show(status) {
     const { part } = this;
-    const tempo = part.tempo.textContent;
     this.#tempo = status.tempo;
+    this.#isPlaying = status.transport === "playing";
     this.#startBeat = status.transport === "pending" ? status.beat + status.startsInBeats : null;
-    write(part.stageTempo, tempo);
-    part.stageView.style.setProperty("--digits", tempo.length);
+    write(part.stageTempo, part.tempo.textContent);
+    part.stageTempo.dataset.rest = part.tempo.dataset.rest;
     write(part.stageTransport, { stopped: "Stopped", playing: "Playing", pending: "Starts at the bar" }[status.transport]);
     write(part.stageWord, playWord(status));
     part.stageSign.setAttribute("d", playSign(status));
-    list(part.stageMachines, status.outputs.filter((output) => !isGeneral(output)), "li", (item, output) => {
+    list(part.stageMachines, sorted(status).filter(({ output }) => !isGeneral(output)), "li", (item, { output, state: [state, words] }) => {
       const [dot, name, doing] = item.children;
-      const [state, words] = machineState(output, status.warnings);
       dot.className = "dot";
       item.dataset.state = state;
       write(name, shortName(output));
@@ -106,36 +119,23 @@ class Stage {
     }, "i", "b", "span");
   }
 
-  #draw(now) {
-    const cycle = this.position.cycle(now);
-    if ((cycle?.length ?? 0) !== this.#length) this.#divide(cycle?.length ?? 0);
-    if (!cycle) document.body.classList.remove("counting");
-    const beat = cycle && this.#steady(cycle);
+  #draw(place) {
+    const { length, beat, bar, now } = place;
     if (beat !== this.#beat) this.#mark(beat, now);
-    write(this.part.stageCount, cycle ? this.#number(cycle, beat, now) : "\u2013");
-    this.#flash(cycle, beat);
-  }
-
-  /** The beat of the bar. If a new status moves the position back a little across a beat, the newer beat stays. */
-  #steady({ length, phase }) {
-    const beat = Math.floor(phase);
-    const isBack = this.#beat !== null && (beat + 1) % Math.ceil(length) === this.#beat && phase - beat > 0.75;
-    return isBack && length > 1 ? this.#beat : beat;
+    const count = beat < 0 ? "\u2013" : this.#number(place);
+    write(this.part.stageCount, count);
+    this.part.stageCount.className = count.length > 1 ? "wide" : "";
+    write(this.part.stageBar, bar ? `Bar ${bar}` : "");
+    // It fades until the next beat.
+    const { style, classList } = this.part.stageFlash;
+    classList.toggle("strong", this.#isStrong && length > 1 && this.#tempo / 60 / length < Stage.#mostFlashes);
+    style.setProperty("--fade", (this.#isPlaying && beat >= 0 ? place.fade ** 2 : 0).toFixed(3));
   }
 
   /** The beat, or the beats until the start. Bars of one beat have no number, so a sign changes. */
-  #number({ length }, beat, now) {
+  #number({ length, beat, now }) {
     const wait = this.#startBeat === null ? 0 : Math.ceil(this.#startBeat - this.position.beat(now));
-    document.body.classList.toggle("counting", wait > 0);
     return wait > 0 ? `${wait}` : length > 1 ? `${beat + 1}` : "\u25cf\u25cb"[Math.floor(this.position.beat(now)) & 1];
-  }
-
-  /** The flash fades until the next beat. */
-  #flash(cycle, beat) {
-    const { style, classList } = this.part.stageFlash;
-    const fade = cycle && !this.#still.matches ? Math.min(Math.max(1 - (cycle.phase - beat), 0), 1) ** 2 : 0;
-    classList.toggle("strong", this.#isStrong && cycle.length > 1 && this.#tempo / 60 / cycle.length < Stage.#mostFlashes);
-    style.setProperty("--fade", fade.toFixed(3));
   }
 
   #mark(beat, now) {
@@ -143,14 +143,5 @@ class Stage {
     // Also if somebody moves the beat about.
     this.#isStrong = beat === 0 && now - this.#strongAt > 1000 / Stage.#mostFlashes;
     if (this.#isStrong) this.#strongAt = now;
-    for (const [index, mark] of [...this.part.stageMarks.children].entries()) mark.className = index === beat ? "now" : "";
-  }
-
-  #divide(length) {
-    this.#length = length;
-    this.#beat = null;
-    list(this.part.stageMarks, Array.from({ length: Math.ceil(length) }), "i", (mark, _) => mark.style.removeProperty("flex-grow"));
-    const rest = length % 1;
-    if (rest) this.part.stageMarks.lastElementChild.style.flexGrow = rest;
   }
 }

@@ -10,6 +10,9 @@ internal import MIDIClock
 extension GatewayEngine {
     /// Takes a new state of the Link peer.
     mutating func linkChanged(to state: LinkState, at now: HostTime) {
+        let isOffline = state.isNetworking && state.networks.isEmpty && (hasLostNetwork || !link.networks.isEmpty)
+        if isOffline, !hasLostNetwork { logFromNetwork(LogEntry(.networkLost), at: now) }
+        hasLostNetwork = isOffline
         effects.log += state.changes(since: link)
         for entry in state.sessionChanges(since: link) { logFromNetwork(entry, at: now) }
         link = state
@@ -50,6 +53,7 @@ extension GatewayEngine {
             isBoardStale = true
         }
         if transport.isPlaying, arbiter.transport != transport { outputs.songMoved(arbiter.transport, from: transport) }
+        if arbiter.transport.isPlaying { restartedAt = nil }
         isStatusStale = true
         keepTempo()
         logFence(wasOutside: wasOutside, at: now)
@@ -99,6 +103,7 @@ extension GatewayEngine {
     mutating func setPlaying(
         _ isPlaying: Bool, afterBars bars: Int = 0, for token: ReplyToken? = nil, at now: HostTime
     ) {
+        restartedAt = nil
         let bar = arbiter.transport.ticksPerBar * arbiter.line.microsecondsPerBeat / TickLine.ticksPerBeat
         let reach = reach + Int64(bars) * bar
         decide(for: token, at: now) { $0.setPlaying(isPlaying, reach: reach, at: $1) }

@@ -38,6 +38,10 @@ struct GatewayEngine: Sendable {
     /// The devices that the next run must stop if this one crashes.
     var started: StartedDevices
     var recovery: Recovery
+    /// When this run began, such as `21:04`, until play or stop, if the last one ended abruptly while machines played.
+    var restartedAt: String?
+    /// Whether Link had a network since it was switched on, and has none now.
+    var hasLostNetwork = false
     var idleness: Idleness
     let startsWithLink: Bool
     /// Numbers of the gateway's clients that exist from the start.
@@ -74,6 +78,8 @@ struct GatewayEngine: Sendable {
         var controlClient: Int?
         /// How other machines' clocks are received; nil if they cannot be.
         var clockIn: ClockEntrance?
+        /// The time of day, such as `21:04`.
+        var startedAt = "00:00"
         /// What the last run saved.
         var kept = KeptState()
         /// Seed for the loop guard's probes and for marked ticks; others should not be able to guess it.
@@ -111,9 +117,11 @@ struct GatewayEngine: Sendable {
         board.take(outputs.all, folding: arbiter.folding)
         loggedOutputs = outputs.all
         startsWithLink = start.isLinkEnabled
-        playsOnceReady = start.playsAtStart ? now.advanced(byMicroseconds: Self.settlingTime) : nil
+        let isPlaying = start.playsAtStart || start.resumes && !kept.playing.isEmpty
+        playsOnceReady = isPlaying ? now.advanced(byMicroseconds: Self.settlingTime) : nil
         started = StartedDevices(kept.playing)
         recovery = Recovery(isNeeded: !kept.playing.isEmpty, at: now)
+        restartedAt = kept.playing.isEmpty ? nil : surroundings.startedAt
         idleness = Idleness(at: now)
     }
 

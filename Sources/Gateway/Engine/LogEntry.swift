@@ -39,7 +39,9 @@ extension LinkState {
         if old.peerCount == 0, peerCount > 0, old.sessionID == sessionID {
             entries.append(.init(.notice, "a first peer joined"))
         }
-        if old.peerCount > 0, peerCount == 0 { entries.append(.init(.notice, "no peers left, going on alone")) }
+        if old.peerCount > 0, peerCount == 0 {
+            entries.append(hasLostPeers ? LogEntry(.peersLost) : .init(.notice, "no peers left, going on alone"))
+        }
         if let unreachable, unreachable != old.unreachable { entries.append(LogEntry(.unreachablePeer(unreachable))) }
         return entries
     }

@@ -8,6 +8,8 @@ package import MIDIClock
 /// The status, the panel and the terminal show all of them; the log tells some. What they say is in `NoticeText.swift`.
 package enum Notice: Hashable, Sendable {
     // This machine.
+    /// The last run ended abruptly while machines played; says when this one began, such as `21:04`.
+    case restarted(String)
     /// There is no sequencer, although one was wanted.
     case noSequencer(ALSAError)
     /// The clock has no real-time scheduling; says what became of the request for it.
@@ -17,6 +19,10 @@ package enum Notice: Hashable, Sendable {
     case unusableQueue(QueueFailure)
 
     // Link.
+    /// Link had a network, and has none now.
+    case networkLost
+    /// All peers have gone without a good-bye.
+    case peersLost
     case unusableInterface(String)
     /// More addresses than Link can use; those that are left out.
     case leftOutAddresses([String])

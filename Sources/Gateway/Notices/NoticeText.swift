@@ -9,6 +9,8 @@ extension Notice {
     /// A stable word for programs; docs/control.md lists them.
     package var code: String {
         switch self {
+        case .restarted: "restarted"
+        case .networkLost, .peersLost: "link-lost"
         case .noSequencer: "no-sequencer"
         case .noRealTime: "no-realtime"
         case .noQueueWithoutSequencer, .unusableQueue: "dispatch"
@@ -63,6 +65,11 @@ extension Notice {
     /// What is the matter, and what the user can do.
     var text: (message: String, fix: String) {
         switch self {
+        case .restarted(let time):
+            return (
+                "Tactus started again at \(time). Resume at the next bar?",
+                "'tactus play' resumes; 'tactus stop' does not"
+            )
         case .noSequencer(let error):
             let what = error.isForbidden ? "this user may not use the ALSA sequencer" : "there is no ALSA sequencer"
             return ("\(what), so only raw outputs work (\(error))", "\(error.openingFix), then restart Tactus")
@@ -78,6 +85,16 @@ extension Notice {
                 "\(Self.direct)the sequencer's queue cannot be used; \(failure)", "'tactus doctor' tells what helps"
             )
 
+        case .networkLost:
+            return (
+                "Link has lost the network: this computer has no address there any more, so the others do not hear it",
+                "connect cable or Wi-Fi again; the clock goes on, and Tactus joins the others as soon as it hears them"
+            )
+        case .peersLost:
+            return (
+                "all Link peers have fallen silent without a good-bye: the network is down, or their programs have ended",
+                "check cable, Wi-Fi and the other programs; to go on alone, 'tactus link off'"
+            )
         case .unusableInterface(let failure):
             return (
                 "Link cannot use a network interface: \(failure)",

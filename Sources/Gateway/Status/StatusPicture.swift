@@ -28,6 +28,9 @@ struct StatusPicture: Sendable {
     private let tempoOutside: Tempo?
     /// What outputs fold tempos into.
     private let fold: TempoRange?
+    let hasLostNetwork: Bool
+    /// When this run began, if the user may want to resume the song of the last one.
+    let restartedAt: String?
     /// What an undo would do; nil if there is nothing to undo.
     let undo: String?
     /// What the last tap said, and when.
@@ -43,6 +46,10 @@ struct StatusPicture: Sendable {
         table = engine.outputs
         controls = engine.controls
         (tempoOutside, fold) = (engine.arbiter.tempoOutside, engine.arbiter.folding)
+        hasLostNetwork = engine.hasLostNetwork
+        // Until then it may go on by itself.
+        let isDecided = engine.recovery.deadline == nil && engine.playsOnceReady == nil
+        restartedAt = isDecided ? engine.restartedAt : nil
         undo = engine.undoText
         tapped = engine.tapped
     }
@@ -76,7 +83,9 @@ struct StatusPicture: Sendable {
             phase: timeline.phase(at: now, quantum: quantum).value, quantum: quantum.value,
             playing: transport.isPlaying,
             transport: isPending ? .pending : transport.isPlaying ? .playing : .stopped,
-            startsInBeats: isPending ? ahead / Double(TickLine.ticksPerBeat) : nil, link: linkStatus,
+            startsInBeats: isPending ? ahead / Double(TickLine.ticksPerBeat) : nil,
+            songBeats: transport.isPlaying && !isPending ? -ahead / Double(TickLine.ticksPerBeat) : nil,
+            link: linkStatus,
             follower: Status.Follower(leadership.follower, choice: follow),
             outputs: slots.map { outputStatus(slot: $0, counters, at: now) },
             realtime: .init(
@@ -94,7 +103,8 @@ struct StatusPicture: Sendable {
     ///   - machine: what the machine allows.
     /// - Returns: one notice for each problem.
     func notices(counters: OutputThread, on machine: Machine) -> [Notice] {
-        machine.notices + linkNotices + deviceNotices + configuration.notices + table.notices + inputNotices
+        (restartedAt.map { [.restarted($0)] } ?? []) + machine.notices + linkNotices + deviceNotices
+            + configuration.notices + table.notices + inputNotices
             + controls.notices + dispatchNotice(counters, machine) + slots.compactMap { syncNotice(slot: $0, counters) }
             + slots.compactMap { droppedNotice(slot: $0, counters) }
     }
@@ -173,6 +183,7 @@ struct StatusPicture: Sendable {
 
     private var linkNotices: [Notice] {
         var notices = link.failures.map { Notice.unusableInterface("\($0)") }
+        if hasLostNetwork { notices.append(.networkLost) } else if link.hasLostPeers { notices.append(.peersLost) }
         if !link.leftOut.isEmpty { notices.append(.leftOutAddresses(link.leftOut)) }
         if let unreachable = link.unreachable { notices.append(.unreachablePeer(unreachable)) }
         if let fence = configuration.fence, let tempoOutside {

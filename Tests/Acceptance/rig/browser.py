@@ -10,13 +10,15 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import sync_playwright
 
 from rig.gateway import PORT, PROJECT
-from rig.wait import PATIENCE
+from rig.wait import PATIENCE, until
 
 # Kept after the run for inspection.
 PICTURES = PROJECT / ".build/panel"
 # Every kind of element that a finger can press, including kinds that the panel does not use yet.
 CONTROLS = "button, input, select, textarea, summary, a[href], [role=button], [role=switch], [role=slider], [tabindex='0']"
-SIZES = {"phone": (390, 844), "touch-screen": (800, 480), "tablet": (820, 1180), "desktop": (1440, 900)}
+SIZES = {
+    "phone": (390, 844), "phone-turned": (844, 390), "touch-screen": (800, 480), "tablet": (820, 1180), "desktop": (1280, 800),
+    "wide": (1920, 1080)}
 
 
 # Timers of a page that wait until a test lets them fire by `due`, so that no stall of a busy machine makes them: the page
@@ -107,7 +109,7 @@ class Panel:
         self.server = f"{host}:{port}"
         width, height = SIZES[size]
         self.context = browser.chromium.new_context(
-            viewport={"width": width, "height": height}, color_scheme=scheme, has_touch=size != "desktop", **options)
+            viewport={"width": width, "height": height}, color_scheme=scheme, has_touch=size not in ("desktop", "wide"), **options)
         self.context.add_init_script(f"({POSTPONED})()")
         self.page = self.context.new_page()
         self.page.set_default_timeout(PATIENCE * 1000)
@@ -175,8 +177,9 @@ class Panel:
         return commands
 
     def is_accessible(self):
-        """Fails if axe finds what keeps somebody from using what is shown, which is dim until it has heard the gateway."""
+        """Fails if axe finds what keeps somebody from using what is shown, once nothing fades or moves any more."""
         self.page.locator("body:not(.away)").wait_for()
+        until(lambda: self.page.evaluate("document.getAnimations().length") == 0, "the page is at rest")
         findings = Axe().run(self.page)
         assert findings.violations_count == 0, findings.generate_report()
 

@@ -10,12 +10,18 @@ MACHINES = {"TR-8S": "roland-tr-8s", "Volca Beats": "korg-volca", "Digitakt": "e
 
 
 @contextlib.contextmanager
-def on_stage(folder, peers=2, unplugged=("Digitakt",)):
-    """A gateway at 128 BPM with three machines, some of which are not there, that has met the other peers."""
+def on_stage(folder, peers=2, unplugged=("Digitakt",), lines=None):
+    """A gateway at 128 BPM with three machines that has met the other peers.
+
+    Some machines are not there, or only until `lines` is closed.
+    """
     outputs = [word for name, profile in MACHINES.items() for word in ("--output", f"raw:{folder / name}={profile}")]
     with contextlib.ExitStack() as stack:
-        for name in MACHINES.keys() - set(unplugged):
-            stack.enter_context(RawLine(folder / name))
+        for name in MACHINES:
+            if name not in unplugged:
+                stack.enter_context(RawLine(folder / name))
+            elif lines:
+                lines.enter_context(RawLine(folder / name))
         for _ in range(peers):
             stack.enter_context(Peer(128))
         running = stack.enter_context(Gateway(*outputs, "--tempo", 128, folder=folder / "gateway"))

@@ -150,6 +150,50 @@ struct GatewaySceneTests {
     }
 
     @Test
+    func `after a killed run the user is asked whether to resume, until play or stop`() throws {
+        for isPlaying in [true, false] {
+            var scene = try Self.playing()
+            #expect(scene.status.restartedAt == nil)
+            scene.kill(try Self.configuration([:], .name("TR-8S")).live)
+            scene.run(for: 2_500)
+            #expect(scene.status.restartedAt != nil && !scene.status.leadership.transport.isPlaying)
+            scene.command(.setPlaying(isPlaying))
+            scene.run(for: 100)
+            #expect(scene.status.restartedAt == nil && scene.broken == [])
+        }
+    }
+
+    @Test
+    func `with resume a song goes on after a killed run, and only then`() throws {
+        for left in [["tr-8s"], []] {
+            var configuration = try Self.configuration([:], .name("TR-8S"))
+            configuration.resumes = true
+            var kept = KeptState()
+            kept.playing = left
+            var scene = GatewayScene(configuration, kept: kept)
+            scene.sequencer.plug(Self.drums)
+            scene.run(for: 4_000)
+            #expect(scene.status.leadership.transport.isPlaying != left.isEmpty && scene.status.restartedAt == nil)
+            #expect(scene.machines[.port(Self.drums.address)]?.isPlaying == !left.isEmpty && scene.broken == [])
+        }
+    }
+
+    @Test
+    func `losing the last network is told for as long as it lasts`() throws {
+        var scene = GatewayScene(try Self.configuration())
+        var link = LinkState(scene.link)
+        (link.isEnabled, link.isActive) = (true, true)
+        for (interfaces, isLost) in [
+            (["127.0.0.1"], false), (["127.0.0.1", "10.0.0.2"], false), (["127.0.0.1"], true), ([], true),
+            (["10.0.0.2"], false),
+        ] {
+            link.interfaces = interfaces
+            scene.take(.link(link))
+            #expect(scene.status.hasLostNetwork == isLost)
+        }
+    }
+
+    @Test
     func `at the end machines are stopped before the session is left, and one that refuses is remembered`() throws {
         for isStuck in [false, true] {
             var scene = try Self.playing()
