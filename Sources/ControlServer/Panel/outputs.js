@@ -91,6 +91,7 @@ function machineState(output, warnings) {
   if (trouble) return ["stuck", stuck[trouble.code]];
   if (goneSince.has(output.id)) return ["gone", `Gone${goneSince.get(output.id)}`];
   if (!output.connected) return ["away", "Not connected"];
+  if (output.muted) return ["off", "Muted"];
   const words = { "in-time": "In time", loose: "Loose", late: "Late" };
   const timing = output.lastMinute?.timing;
   return timing in words ? [timing, words[timing]] : ["idle", "Connected"];
@@ -123,7 +124,7 @@ class Machine {
     this.element = document.getElementById("output").content.firstElementChild.cloneNode(true);
     const find = (selector) => this.element.querySelector(selector);
     Object.assign(this, {
-      name: find(".name"), doing: find(".doing"), shift: find(".shift"), details: find(".details"), sends: find("[role=switch]"), sendsWord: find(".word"),
+      name: find(".name"), mute: find(".mute"), doing: find(".doing"), shift: find(".shift"), details: find(".details"), sends: find("[role=switch]"), sendsWord: find(".word"),
       sendsWhat: find(".what"), ofClocks: this.element.querySelectorAll(".settings, .calibrate"),
       plot: find("svg"), figures: Object.fromEntries(Array.from(this.element.querySelectorAll("dd"), (one) => [one.className, one])),
     });
@@ -132,6 +133,7 @@ class Machine {
     const nudge = (by) => act("POST", "nudge", { milliseconds: by, output: output.id });
     this.#button(".earlier", `${name} earlier by ${Machine.#step} ms`, () => nudge(-Machine.#step));
     this.#button(".later", `${name} later by ${Machine.#step} ms`, () => nudge(Machine.#step));
+    this.#button(".mute", `Mute ${name} at the next bar`, () => act("POST", `${path}/mute`, { muted: !this.#newest.muted }));
     this.#button(".realign", `Realign ${name}`, () => act(
       "POST", `${path}/realign`, {}, () => `${name} will realign at the next bar.`));
     this.#button("[role=switch]", `Send to ${name}`, () => change({ enabled: this.sends.getAttribute("aria-checked") !== "true" }));
@@ -160,7 +162,7 @@ class Machine {
         (bpm) => wrongTempo(bpm) ?? (bpm < 2 * lowest() ? `${octave} Lower the lowest first.` : undefined)),
     };
     this.details.id = `details-${output.id}`;
-    const folded = isGeneral(output) ? this.element.querySelectorAll(".realign") : [];
+    const folded = isGeneral(output) ? this.element.querySelectorAll(".mute, .realign") : [];
     const fold = (isOpen) => { for (const one of folded) one.hidden = !isOpen; };
     fold(false);
     disclose(find(".more"), this.details, (isOpen) => {
@@ -181,6 +183,8 @@ class Machine {
     this.element.dataset.state = state;
     write(this.name, shortName(output));
     write(this.doing, other ? `${words} \u00b7 ${other}` : words);
+    this.mute.setAttribute("aria-pressed", output.muted);
+    if (output.timeCode) this.mute.hidden = true;
     write(this.shift, output.offsetMilliseconds ? `${milliseconds(output.offsetMilliseconds)} ms` : "");
     this.fields.offset.show(milliseconds(output.offsetMilliseconds));
     if (!this.details.hidden) this.#showDetails();
