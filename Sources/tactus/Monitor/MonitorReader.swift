@@ -52,6 +52,9 @@ final class MonitorReader: Sendable {
         }
     }
 
+    /// Forgets what has been received.
+    func beginAnew() { heard.withLock { $0 = Heard(meter: ClockMeter(start: .now())) } }
+
     /// Ends the thread.
     func stop() {
         isStopping.store(true, ordering: .releasing)

@@ -59,6 +59,12 @@ struct MonitorWatch {
         try? client.hear(sender.address)
     }
 
+    /// Forgets what has been measured so far.
+    mutating func beginAnew() {
+        reader.beginAnew()
+        heard = reader.soFar()
+    }
+
     /// Stops measuring.
     mutating func end() {
         // First, since a tick on its way to a client that is just ending counts as lost by its sender.

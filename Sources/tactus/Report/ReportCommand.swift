@@ -65,7 +65,11 @@ struct ReportCommand: AsyncParsableCommand {
         sources.findings = DoctorCommand.findings()
         let before = try await statusIfAny()
         var measurement = try ReportMeasurement(before, loop: loop, tree)
-        if before != nil || measurement.isMeasuring { await wait(until: stop) { measurement.look() } }
+        if before != nil || measurement.isMeasuring {
+            try? await Task.sleep(for: Self.settling)
+            measurement.beginAnew()
+            await wait(until: stop) { measurement.look() }
+        }
         let ports = measurement.end()
         do {
             sources.loop = try measurement.endLoop(ProfileLibrary(adding: []))
@@ -79,6 +83,9 @@ struct ReportCommand: AsyncParsableCommand {
         }
         try hand(over: Report(sources))
     }
+
+    /// Time between connecting to the outputs and measuring.
+    private static let settling = Duration.seconds(1)
 
     /// The gateway's status; nil if none runs here.
     private func statusIfAny() async throws -> Status? {

@@ -24,9 +24,8 @@ struct ReportMeasurement {
         ALSAComplaints.capture { _ in }  // what fails says so by its error
         let control = try? SequencerControl(name: "Tactus Report")
         let ports = control?.ports() ?? []
-        if let source { loop = try LoopWatch(source, among: ports) }
-        guard let control, let status else { return }
-        for output in status.outputs {
+        for output in status?.outputs ?? [] {
+            guard let control else { break }
             guard let own = OutputPort.own(of: output, among: ports, hearers: control.subscribers) else { continue }
             let device = ports.first { $0.address.description == output.port }
             let usb = device?.card.flatMap { cards[$0.number] }
@@ -36,6 +35,14 @@ struct ReportMeasurement {
                 ? try? MonitorWatch(.sequencer(own.address.description)) : nil
             outputs[output.id] = (watch, usb)
         }
+        // Last, because what a sound card hears is measured from here on.
+        if let source { loop = try LoopWatch(source, among: ports) }
+    }
+
+    /// Begins once more, since the ticks that left while programs were being connected may be late.
+    mutating func beginAnew() {
+        for id in outputs.keys { outputs[id]?.watch?.beginAnew() }
+        loop?.beginAnew()
     }
 
     /// Whether there is something to measure.
@@ -106,6 +113,12 @@ private struct LoopWatch {
     mutating func look() {
         guard case .messages(var watch) = reading else { return }
         watch.look()
+        reading = .messages(watch)
+    }
+
+    mutating func beginAnew() {
+        guard case .messages(var watch) = reading else { return }
+        watch.beginAnew()
         reading = .messages(watch)
     }
 

@@ -55,15 +55,16 @@ extension USBDevice {
 
     private init?(_ tree: SystemTree, at place: String, interfaces: [String]) {
         func value(_ place: String, _ name: String) -> String? { tree.line("\(Self.folder)/\(place)/\(name)") }
-        let kinds = Set(
-            interfaces.compactMap { interface -> String? in
-                // Audio devices are class 1, and their MIDI ports subclass 3 of it.
-                if value(interface, "bInterfaceClass") == "01" {
-                    return value(interface, "bInterfaceSubClass") == "03" ? "midi" : "audio"
-                }
-                let driver = tree.link("\(Self.folder)/\(interface)/driver").map(Files.name)
-                return driver == "snd-usb-audio" ? "other" : nil
-            })
+        // Class 1 is audio; its subclass 2 carries sound and 3 MIDI, while 1 only controls.
+        func kind(of class: String?, _ subclass: String?) -> String? {
+            guard `class` == "01" else { return nil }
+            return subclass == "02" ? "audio" : subclass == "03" ? "midi" : nil
+        }
+        var kinds = Set(
+            interfaces.compactMap { kind(of: value($0, "bInterfaceClass"), value($0, "bInterfaceSubClass")) })
+        // Some makers use a class of their own.
+        let drivers = interfaces.compactMap { tree.link("\(Self.folder)/\($0)/driver").map(Files.name) }
+        if kinds.isEmpty, drivers.contains("snd-usb-audio") { kinds = ["other"] }
         guard !kinds.isEmpty, let vendor = value(place, "idVendor").flatMap(Self.number),
             let product = value(place, "idProduct").flatMap(Self.number)
         else { return nil }
