@@ -19,9 +19,11 @@ sequencer, process = pytest.mark.real("sequencer"), pytest.mark.real("process")
 MEASURED = 48
 OFFSET = stage.OFFSET
 AUDIBLE = 1_000  # microseconds
+# By millionths; a clock taken for true would be 18 ms off after three minutes.
+DRIFTS = {drift: f"drifting:{drift}:180" for drift in (100, -100)}
 SCENES = {
-    "results": ["click", "monitored", "overrun"],
-    "refusals": ["stopped", "killed", "crashed", "missing"]}
+    "results": ["click", "monitored", "overrun", DRIFTS[100]],
+    "refusals": ["stopped", "killed", "crashed", "missing", DRIFTS[-100]]}
 BOOTS = [Boot({name: ("listening.py", *scenes)}, takes_long=True) for name, scenes in SCENES.items()]
 
 
@@ -63,6 +65,20 @@ def test_the_delay_beside_another_machine_and_the_spread_are_found(heard, figure
     assert 0 < said["spreadMicroseconds"] < spread + AUDIBLE
     assert said["response"] == pytest.approx(1, abs=0.2) and said["used"] > MEASURED / 2
     assert not record["status"]["playing"]
+
+
+@sequencer
+def test_at_a_card_that_drifts_the_result_is_the_same_at_once_and_after_minutes(heard, figure):
+    for drift, scene in DRIFTS.items():
+        record = heard(scene)
+        reports = record["reports"]
+        assert [report["state"] for report in reports] == ["done"] * 2 and record["gaps"] == 0, reports
+        first, last = (report["result"]["delayMicroseconds"] for report in reports)
+        wrong = last - first + record["earlier"]
+        figure(
+            f"a card {record['drift']:+.1f} ppm fast: at once, and after three minutes",
+            f"{first:.0f} us, {last:.0f} us, wrong by {wrong:.0f} us", f"{AUDIBLE} us")
+        assert record["drift"] == pytest.approx(drift, rel=0.1) and abs(wrong) < AUDIBLE
 
 
 def is_put_back(record):

@@ -2,6 +2,8 @@
 
     listening.py RESULT.json SCENE...
 
+`drifting:100:180` is a card 100 millionths too fast, open for 180 s.
+
 The machines hear the clocks of two outputs, as the kernel stamps them, and play clicks into a loop of
 `snd-aloop`, each on a channel of its own and each hit after a delay that is written down. Nothing is judged here.
 """
@@ -75,11 +77,16 @@ class Machine:
 
 
 class Player(threading.Thread):
-    """Writes what machines play into the loop, each on a channel, until it is stopped."""
+    """Writes what machines play into the loop, each on a channel, until it is stopped.
 
-    def __init__(self, machines, rate=RATE):
+    `drift` is by how many millionths the loop is faster than its rate, as `set_drift` has made it.
+    """
+
+    def __init__(self, machines, rate=RATE, drift=0):
         super().__init__(daemon=True)  # so that a scene which fails ends
-        self.machines, self.rate, self.stopping = machines, rate, threading.Event()
+        self.machines, self.rate, self.stopping = machines, rate * (1 + drift / 1e6), threading.Event()
+        self.gaps = 0  # each moves all that follows
+        self.played = []  # now and then, microseconds of RAW and how many frames the loop has played
         self.alsa = ctypes.CDLL("libasound.so.2")
         self.pcm = ctypes.c_void_p()
         assert self.alsa.snd_pcm_open(ctypes.byref(self.pcm), PLAYBACK.encode(), 0, 0) == 0
@@ -100,8 +107,13 @@ class Player(threading.Thread):
             data = pieces.pop(number, None) or array.array("h", bytes(4 * PIECE))
             written = self.alsa.snd_pcm_writei(self.pcm, data.buffer_info()[0], PIECE)
             if written < 0:
+                self.gaps += 1
                 self.alsa.snd_pcm_recover(self.pcm, ctypes.c_int(written), 1)
             number += 1
+            if number % 10 == 0:
+                waiting = ctypes.c_long()
+                self.alsa.snd_pcm_delay(self.pcm, ctypes.byref(waiting))
+                self.played.append((raw_microseconds(), number * PIECE - waiting.value))
         self.alsa.snd_pcm_close(self.pcm)
 
     @staticmethod
@@ -227,6 +239,53 @@ def crashed(gateway):
         return put_back(again)
 
 
+def drifting(gateway, drift, seconds):
+    """Twice the same machine, at a card that drifts: at once, and when the card has been open for so many seconds.
+
+    The sound goes on from the one to the other, so that the loop adds the same to both. But it drifts by some millionths
+    more or less than it should, so that the machine's sounds come ever earlier or later: by `earlier` in all.
+    """
+    set_drift(drift)
+    machine = Machine(0, 6_000, 0, 1)
+    player = Player([machine], drift=drift)
+    player.start()
+    reports, ends = [], []
+    for held in (0, seconds):
+        card = {"device": CAPTURE, "inputLatencyMilliseconds": LATENCY / 1_000}
+        session = gateway.post(f"outputs/{IDS[0]}/listening", card)["id"]
+        path = f"/api/v1/listening/{session}"
+
+        def report():
+            time.sleep(1)  # asking keeps it open
+            return gateway.request("GET", path)[1]
+
+        while report()["state"] == "opening":
+            pass
+        opened = time.monotonic()
+        while time.monotonic() - opened < held:
+            report()
+        gateway.post(f"listening/{session}/measure")
+        while (last := report())["state"] not in ("done", "failed"):
+            pass
+        reports.append(last)
+        ends.append(raw_microseconds())
+    player.stop()
+    machine.line.close()
+    set_drift(0)
+    rate = 1e6 * statistics.linear_regression(*zip(*player.played[10:])).slope
+    return {
+        "reports": reports, "gaps": player.gaps, "drift": 1e6 * (rate / RATE - 1),
+        "earlier": (rate / player.rate - 1) * (ends[1] - ends[0])}
+
+
+def set_drift(millionths):
+    """How much faster the loop's clock is from the next stream on, in whole tens of millionths."""
+    value = 100_000 - millionths // 10
+    subprocess.run(
+        ["amixer", "-q", "-c", "Loopback", "cset", "iface=PCM,name='PCM Rate Shift 100000',device=1,subdevice=0",
+         str(value)], check=True)
+
+
 def overrun(gateway):
     """The command does not run for so long that the card's memory is full."""
     player = Player([Machine(0, 0, 0, 14)])
@@ -271,7 +330,7 @@ def ended(gateway, *words):
 
 
 SCENES = {scene.__name__: scene for scene in (
-    click, stopped, killed, crashed, missing, monitored, overrun)}
+    click, stopped, killed, crashed, missing, monitored, overrun, drifting)}
 
 
 def main(result, *scenes):
@@ -288,7 +347,8 @@ def main(result, *scenes):
                 preload(gateway.process.pid, "self")
                 time.sleep(1)
                 gateway.request("PATCH", f"/api/v1/outputs/{IDS[0]}", {"offsetMilliseconds": OFFSET})
-                record[scene] = SCENES[scene](gateway)
+                name, *numbers = scene.split(":")
+                record[scene] = SCENES[name](gateway, *map(int, numbers))
     pathlib.Path(result).write_text(json.dumps(record))
 
 
