@@ -4,7 +4,7 @@ import Testing
 
 @Suite
 struct NudgeRoomTests {
-    private let room = NudgeRoom([("Drums", 499), ("Bass", 0), ("Lead", -20.25)])
+    private let room = NudgeRoom([("Drums", 499_000), ("Bass", 0), ("Lead", -20_250)])
 
     @Test(arguments: [-479.75, -1, 0, 0.5, 1])
     func `a nudge that keeps every output in its range is allowed, up to the limits`(nudge: Double) {
@@ -23,12 +23,12 @@ struct NudgeRoomTests {
 
     @Test
     func `steps of 0.1 ms add up to the end of the range`() {
-        var offset = 499.0
+        var offset: Int64 = 499_000
         for _ in 0..<10 {
             #expect(NudgeRoom([("Drums", offset)]).refusal(of: 0.1) == nil)
-            offset = wholeMicroseconds(offset + 0.1)
+            offset += microseconds(0.1)
         }
-        #expect(offset == 500)
+        #expect(offset == 500_000)
         #expect(NudgeRoom([("Drums", offset)]).refusal(of: 0.001) != nil)
     }
 
