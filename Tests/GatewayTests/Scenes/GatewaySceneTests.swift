@@ -350,7 +350,7 @@ struct GatewaySceneTests {
     func `a command is answered when the status shows it`() throws {
         var scene = GatewayScene(try Self.configuration())
         let offset = scene.command(.adjust(output: "Clock", OutputAdjustment(offset: 12)))
-        #expect(scene.replies[offset] != nil && scene.output("Clock")?.offset == 12)
+        #expect(scene.replies[offset] != nil && scene.output("Clock")?.offset == 12_000)
         let link = scene.command(.enableLink(true))
         #expect(scene.replies[link] == nil)
         scene.run(for: 1)

@@ -147,7 +147,7 @@ struct UndoSceneTests {
         give(.adjust(output: nil, OutputAdjustment(offset: 5)), &scene)
         #expect(scene.kept.offsets.count == 2)
         give(.adjust(output: nil, OutputAdjustment(resetsOffset: true)), &scene)
-        #expect(scene.output("Drums")?.offset == -2)
+        #expect(scene.output("Drums")?.offset == -2_000)
         #expect(scene.output("Clock")?.offset == 0)
         #expect(scene.kept.offsets.isEmpty)
     }
@@ -156,9 +156,9 @@ struct UndoSceneTests {
     func `changes of one setting within two seconds are undone together, others are not`() throws {
         var scene = try scene()
         for _ in 0..<4 { give(.adjust(output: "Drums", OutputAdjustment(nudge: 1)), &scene, thenWait: 1_500) }
-        #expect(scene.output("Drums")?.offset == 2)
+        #expect(scene.output("Drums")?.offset == 2_000)
         give(.undo, &scene)
-        #expect(scene.output("Drums")?.offset == -2)
+        #expect(scene.output("Drums")?.offset == -2_000)
         give(.stepTempo(by: 1), &scene, thenWait: 2_100)
         give(.stepTempo(by: 1), &scene)
         give(.undo, &scene)
