@@ -267,6 +267,8 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
         }
         if states[slot].connections != output.connections {
             states[slot].connections = output.connections
+            // What a device refused while it was being unplugged says nothing of the one that is there now.
+            counters[slot].dropped.store(0, ordering: .relaxed)
             states[slot].stream.deviceConnected(isReturning: output.connections > 1)
         }
         if output.sink == .away { states[slot].stream.fallSilent() }

@@ -127,7 +127,7 @@ package struct OutputCounters: ~Copyable, Sendable {
     let recent = RecentTicks()
     /// Pulses in so many ticks, after folding: the first in the upper half, the second in the lower.
     private let rate = Atomic<UInt64>(1 << 32 | 1)
-    /// Messages that a device or a line did not accept.
+    /// Messages that a device or a line did not accept since it was connected.
     package let dropped = Atomic<Int>(0)
     /// A ``TickPlanner/SyncState``.
     package let syncState = Atomic(TickPlanner.SyncState.inSync.rawValue)

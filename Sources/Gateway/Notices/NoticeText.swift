@@ -173,7 +173,9 @@ extension Notice {
             )
         case .dropped(let output, let count):
             return (
-                "\(count) messages to output \(output.name) were lost",
+                count == 1
+                    ? "a message to output \(output.name) was lost"
+                    : "\(count) messages to output \(output.name) were lost",
                 "check that the device or program behind it accepts MIDI, and that a serial line has the right speed"
             )
         case .doubledClock(let clock):

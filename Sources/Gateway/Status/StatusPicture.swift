@@ -175,7 +175,7 @@ struct StatusPicture: Sendable {
 
     private func droppedNotice(slot: Int, _ counters: OutputThread) -> Notice? {
         let dropped = counters.withCounters(of: slot) { $0.dropped.load(ordering: .relaxed) }
-        return dropped > 0 ? .dropped(outputs[slot].subject, dropped) : nil
+        return dropped > 0 && !outputs[slot].lacksDevice ? .dropped(outputs[slot].subject, dropped) : nil
     }
 
     /// Error of the session's clock that can be heard, in microseconds.
