@@ -37,11 +37,12 @@ extension Dispatcher where Machine: ~Copyable {
         let time = reading.hostTime(of: now)
         for index in 0..<count {
             let slot = batch[index].slot
-            if case .line(let line) = batch[index].sink { write(index, to: line) }
+            var isBegun = false
+            if case .line(let line) = batch[index].sink { isBegun = write(index, to: line) }
             if let planned = batch[index].planned { sent(slot, planned, at: time) }
             guard batch[index].sink.hasReceiver else { continue }
             if batch[index].wasRefused {
-                refused(slot)
+                refused(slot, isBegun: isBegun)
             } else if states[slot].receipt == nil {
                 taken(slot)
             }
@@ -49,14 +50,18 @@ extension Dispatcher where Machine: ~Copyable {
     }
 
     /// Writes a message to its line, after what is left of the previous one.
-    private mutating func write(_ index: Int, to line: Int32) {
+    ///
+    /// - Returns: whether the line has taken any of it, so that the rest follows.
+    private mutating func write(_ index: Int, to line: Int32) -> Bool {
         let (slot, message) = (batch[index].slot, batch[index].message)
         var bytes = states[slot].unwritten
+        let older = bytes.count
         bytes.append(message)
         let taken = machine.write(bytes, to: line)
         batch[index].wasRefused = taken != bytes.count
         if taken == nil { counters[slot].isLineBroken.store(true, ordering: .relaxed) }
         states[slot].unwritten = bytes.rest(afterTaking: taken ?? 0, of: message)
+        return taken ?? 0 > older
     }
 
     /// Notes that a message leaves at a time.
@@ -66,11 +71,11 @@ extension Dispatcher where Machine: ~Copyable {
         counters[slot].countTick(lateness: planned.due.microseconds(to: time) + planned.belated, at: time)
     }
 
-    /// Notes that a device has not taken something.
-    mutating func refused(_ slot: Int) {
+    /// Notes that a device has not taken something, or not yet all of it.
+    mutating func refused(_ slot: Int, isBegun: Bool = false) {
         countDropped(slot)
         states[slot].receipt = nil
-        states[slot].stream.refused()
+        states[slot].stream.refused(isBegun: isBegun)
         states[slot].isOutdated = true
     }
 

@@ -73,9 +73,11 @@ enum Stream: BitwiseCopyable {
     mutating func realign(_ when: Realignment) { changeClock { $0.realign(when) } }
 
     /// Notes that the device has refused something since the last receipt.
-    mutating func refused() {
+    ///
+    /// - Parameter isBegun: whether it has taken a part, and gets the rest.
+    mutating func refused(isBegun: Bool) {
         changeClock { $0.refused() }
-        changeTimeCode { $0.refused() }
+        if !isBegun { changeTimeCode { $0.refused() } }
     }
 
     /// Notes that the device has taken everything since the last receipt.

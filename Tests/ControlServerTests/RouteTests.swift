@@ -219,7 +219,7 @@ struct RouteTests {
         ("undo", #"{"times":2}"#, "times: unknown; this request takes no keys"),
         ("link", #"{"enabled":1}"#, "enabled: true or false"),
         ("start-stop-sync", #"{"enabled":"on"}"#, "enabled: true or false"),
-        ("transport", #"{"enabled":true}"#, "enabled: unknown; the key here is playing"),
+        ("transport", #"{"enabled":true}"#, "enabled: unknown; the keys here are playing, countInBars"),
         ("follow", #"{"source":5}"#, "source: auto, off, or a port such as TR-8S"),
         ("follow", #"{}"#, "source: auto, off, or a port such as TR-8S"),
         (

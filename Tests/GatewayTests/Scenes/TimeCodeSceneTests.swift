@@ -93,6 +93,8 @@ struct TimeCodeSceneTests {
     func `beside a leader it counts from the leader's first step, and stops with it`(seed: UInt64) throws {
         var world = GatewayWorld("time code of a leader's song", seed: seed)
         let ours = try addGateway(to: &world)
+        world.setLink(false, at: ours)
+        world.plugLeaders(into: ours)
         world.playLeader(at: ours, tempo: 123.4, jitter: .gaussian(300), seconds: 1...20, seed: seed) { tick in
             tick == 240 ? [.start] : tick == 720 ? [.stop] : []
         }

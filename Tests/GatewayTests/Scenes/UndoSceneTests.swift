@@ -292,10 +292,10 @@ struct UndoSceneTests {
         #expect(adjusted.undoText == "offset of Clock back to 0 ms")
         try adjusted.perform(.undo, nil, at: now)
         #expect(adjusted.outputs.all[clock].offset == 0)
-        #expect(adjusted.outputs.all[drums].offset == 7)
+        #expect(adjusted.outputs.all[drums].offset == 7_000)
         #expect(adjusted.undoText == "offset of Clock back to 7 ms")
         try adjusted.perform(.undo, nil, at: now)
-        #expect(adjusted.outputs.all[clock].offset == 7)
+        #expect(adjusted.outputs.all[clock].offset == 7_000)
     }
 
     @Test
