@@ -200,7 +200,7 @@ package struct Arbiter: Sendable {
         case .anyOf(let sources) where sources.contains(source): break
         case .only, .anyOf: return .notChosen
         }
-        if case .fenced(let reason) = loopGuard.verdict(of: source) { return reason == .gateway ? .hearsUs : .isEcho }
+        if case .excluded(let reason) = loopGuard.verdict(of: source) { return reason == .gateway ? .hearsUs : .isEcho }
         return following.map { $0.source == source } == false ? .anotherLeads : nil
     }
 

@@ -10,7 +10,7 @@ extension Arbiter {
     package var loops: [(source: ClockSource, name: String, reason: LoopReason)] {
         tracked.all.map(\.source).compactMap { source in
             let verdict = loopGuard.verdict(of: source)
-            guard case .fenced(let reason) = verdict, reason != .gateway else { return nil }
+            guard case .excluded(let reason) = verdict, reason != .gateway else { return nil }
             return (source, name(of: source), reason)
         }
     }

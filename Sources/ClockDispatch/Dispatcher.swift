@@ -110,7 +110,7 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
         self.way = way
         self.counters = counters.start
         states = PageArray(count: max(1, counters.count)) { _ in OutputState() }
-        let nothing = ScheduledMessage(slot: 0, sink: .away, message: .clock(.timingClock))
+        let nothing = ScheduledMessage(slot: 0, sink: .idle, message: .clock(.timingClock))
         batch = PageArray(count: SequencerSender.capacity) { _ in nothing }
         reading = machine.reading(after: nil)
         awakeSince = reading.monotonic
@@ -271,7 +271,7 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
             counters[slot].dropped.store(0, ordering: .relaxed)
             states[slot].stream.deviceConnected(isReturning: output.connections > 1)
         }
-        if output.sink == .away { states[slot].stream.fallSilent() }
+        if output.sink == .idle { states[slot].stream.fallSilent() }
         states[slot].isOutdated = true
     }
 
@@ -290,7 +290,7 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
     /// Asks an output's stream what is next, after all that is in the queue.
     mutating func plan(_ slot: Int) {
         states[slot].isOutdated = false
-        guard states[slot].slot.sink != .away else { return states[slot].next = nil }
+        guard states[slot].slot.sink != .idle else { return states[slot].next = nil }
         let isAhead = states[slot].leaves > reading.monotonic
         let earliest = isAhead ? reading.hostTime(of: states[slot].leaves) : reading.hostTime
         let next = states[slot].stream.next(states[slot].slot, shared, at: earliest)

@@ -7,7 +7,7 @@ internal import TimeCode
 /// Where an output's messages go.
 package enum Sink: Hashable, Sendable, BitwiseCopyable {
     /// Nowhere for now: the device is absent, leads, or is held back. Nothing is planned.
-    case away
+    case idle
     /// Nowhere, on purpose: there is no sequencer, but the clock runs and can be watched.
     case discard
     /// The subscribers of a port of the output client.
@@ -22,7 +22,7 @@ package enum Sink: Hashable, Sendable, BitwiseCopyable {
     /// Whether somebody may accept or refuse what is sent there.
     package var hasReceiver: Bool {
         switch self {
-        case .away, .discard: false
+        case .idle, .discard: false
         case .port, .line: true
         }
     }
@@ -49,7 +49,7 @@ package struct OutputBoard: Sendable, BitwiseCopyable {
     package struct Slot: Sendable, BitwiseCopyable {
         package var stream = StreamKind.clock
         package var settings = OutputSettings()
-        package var sink = Sink.away
+        package var sink = Sink.idle
         /// Whether it sends; if not, its device is stopped and gets no clock.
         package var isEnabled = true
         /// Whether several devices receive what it sends.
@@ -66,7 +66,7 @@ package struct OutputBoard: Sendable, BitwiseCopyable {
         package var rest = Rest.none
 
         package init(
-            stream: StreamKind = .clock, settings: OutputSettings = OutputSettings(), sink: Sink = .away,
+            stream: StreamKind = .clock, settings: OutputSettings = OutputSettings(), sink: Sink = .idle,
             isEnabled: Bool = true, isShared: Bool = false, occupant: UInt32 = 0, connections: UInt32 = 0,
             realigning: Realigning = Realigning(), probe: Probe = .none, rest: Rest = .none
         ) {

@@ -14,7 +14,7 @@ struct GuardedSource: Sendable {
     private var isFollowed = false
     private var clocks = PortClocks()
     private var drift = TempoDrift()
-    /// Ticks until a fenced source is tested again, or one doubted without reason may be doubted again.
+    /// Ticks until a excluded source is tested again, or one doubted without reason may be doubted again.
     private var rest = 0
 
     /// ``rest`` at its longest: 64 beats.
@@ -44,7 +44,7 @@ struct GuardedSource: Sendable {
         rest = max(0, rest - 1)
         if isFollowed != self.isFollowed {
             self.isFollowed = isFollowed
-            if verdict.isFenced { drift = TempoDrift() } else { startOver() }
+            if verdict.isExcluded { drift = TempoDrift() } else { startOver() }
         }
         clocks.append(time, on: map, probing: probeBlock, question)
         if path.reason == nil { judge(at: time, map.line) }
@@ -60,7 +60,7 @@ struct GuardedSource: Sendable {
     /// Forgets everything but the path.
     mutating func forget() {
         startOver()
-        (probeBlock, isTested, verdict) = (nil, false, path.reason.map(LoopVerdict.fenced) ?? .untested)
+        (probeBlock, isTested, verdict) = (nil, false, path.reason.map(LoopVerdict.excluded) ?? .untested)
     }
 
     /// Notes the path that subscriptions give.
@@ -79,7 +79,7 @@ struct GuardedSource: Sendable {
     private mutating func judge(at time: HostTime, _ line: TickLine) {
         let runsAway = isFollowed && drift.follow(line, at: time, isLikely: path.isLikely)
         if let probeBlock, clocks.isOurs {
-            (verdict, self.probeBlock, rest) = (.fenced(probeBlock > 1 ? .regenerated : .echo), nil, Self.longRest)
+            (verdict, self.probeBlock, rest) = (.excluded(probeBlock > 1 ? .regenerated : .echo), nil, Self.longRest)
             return clocks.restartDrift()
         }
         if runsAway, rest == 0 {
@@ -87,7 +87,7 @@ struct GuardedSource: Sendable {
         }
         let hasOwnRate = clocks.hasOwnRate(beside: line)
         switch verdict {
-        case .fenced(let reason):
+        case .excluded(let reason):
             if clocks.hasDrifted || clocks.isForeign {
                 forget()
             } else if rest == 0, probeBlock == nil {

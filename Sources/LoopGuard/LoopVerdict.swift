@@ -11,14 +11,14 @@ package enum LoopVerdict: Hashable, Sendable, BitwiseCopyable {
     /// It must be let go, and the tempo held, until it is clear that it keeps its own tempo.
     case doubted
     /// It is our own clock, or may not be followed for another reason.
-    case fenced(LoopReason)
+    case excluded(LoopReason)
 
     /// Whether following it may begin.
     package var mayBeFollowed: Bool { self == .clear }
     /// Whether following it must stop at once.
-    package var mustBeLeft: Bool { self == .doubted || isFenced }
+    package var mustBeLeft: Bool { self == .doubted || isExcluded }
     /// Whether it is never to be followed.
-    package var isFenced: Bool { if case .fenced = self { true } else { false } }
+    package var isExcluded: Bool { if case .excluded = self { true } else { false } }
 }
 
 /// Why a source is never followed.

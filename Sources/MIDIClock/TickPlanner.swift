@@ -111,7 +111,7 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
         if !plan.transport.isPlaying { joinsAtBar = false }
         bringInSync(plan)
         let aim = follow(plan, on: map, at: now)
-        if let probe = probe(plan, aim, at: now) { return probe }
+        if let trial = trial(plan, aim, at: now) { return trial }
         if device != .stopped {
             let (playsOn, rests) = (playsOn(plan), sendsStop && isResting(plan, aim))
             if playsOn, !rests { return goOn(plan, aim, on: map, at: now) }

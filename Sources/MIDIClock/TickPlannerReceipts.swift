@@ -96,7 +96,7 @@ extension TickPlanner {
     }
 
     /// The message that tests whether an out-of-sync device accepts messages again; nil if no test is needed.
-    func probe(_ plan: OutputPlan, _ aim: Aim, at now: HostTime) -> PlannedMessage? {
+    func trial(_ plan: OutputPlan, _ aim: Aim, at now: HostTime) -> PlannedMessage? {
         guard syncState == .outOfSync, receipts.isRefusing else { return nil }
         let hasClock = plan.settings.isClockAlwaysOn || plan.transport.isPlaying
         return hasClock ? pulse(aim) : repeatedStop(aim, at: now)

@@ -295,7 +295,7 @@ struct DispatcherTests {
     func `a new board is in use once everything planned by the one before has left`(way: DispatchWay) {
         let stage = playing(way)
         var (asked, last): (Int64, Int64?) = (stage.kernel.now + 200_000_000, nil)
-        stage.changes = [(asked, { $0.slots[0].sink = .away })]
+        stage.changes = [(asked, { $0.slots[0].sink = .idle })]
         stage.whenSettled = { last = stage.kernel.now }
         stage.run(milliseconds: 400, isEnding: false)
         let sent = stage.messages().last?.time ?? 0

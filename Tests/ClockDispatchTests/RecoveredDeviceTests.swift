@@ -14,7 +14,7 @@ struct RecoveredDeviceTests {
     /// - Returns: all messages, in order.
     private func told(isPlaying: Bool, _ change: (inout OutputSettings) -> Void = { _ in }) -> [ClockMessage] {
         let stage = DispatchStage(mode: .direct)
-        stage.board.slots[0].sink = .away
+        stage.board.slots[0].sink = .idle
         stage.board.slots[0].connections = 1
         change(&stage.board.slots[0].settings)
         stage.changes = [
@@ -55,7 +55,7 @@ struct RecoveredDeviceTests {
         let stage = DispatchStage(mode: .direct)
         stage.board.transport = PlannedTransport(isPlaying: true, startTick: 0, ticksPerBar: 96)
         stage.changes = [
-            (stage.kernel.now + 200_000_000, { $0.slots[0].sink = .away }),
+            (stage.kernel.now + 200_000_000, { $0.slots[0].sink = .idle }),
             (stage.kernel.now + 300_000_000, { $0.slots[0].sink = .port(0) }),
         ]
         stage.run(milliseconds: 3_000)

@@ -84,7 +84,7 @@ struct TimeCodeOutputTests {
     func `a receiver that is connected again is told the present time`() throws {
         let stage = stage(DispatchCase(way: DispatchWay(mode: .queue)))
         let start = stage.kernel.now
-        stage.changes.insert((start + 1_000_000_000, { $0.slots[1].sink = .away }), at: 1)
+        stage.changes.insert((start + 1_000_000_000, { $0.slots[1].sink = .idle }), at: 1)
         stage.changes.insert(
             (start + 1_200_000_000, { ($0.slots[1].sink, $0.slots[1].connections) = (.port(1), 1) }), at: 2)
         stage.run(milliseconds: 1_900)

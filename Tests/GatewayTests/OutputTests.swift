@@ -65,7 +65,7 @@ struct OutputTests {
         _ = output.setConnected(to: "24:0")
         #expect(sink(output) == .port(0))
         _ = output.setConnected(to: nil)
-        #expect(sink(output) == .away)
+        #expect(sink(output) == .idle)
         output.hearers = 1
         #expect(sink(output) == .port(0))
         var virtual = Output("Clock")

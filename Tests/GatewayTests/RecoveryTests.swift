@@ -53,7 +53,7 @@ struct RecoveryTests {
         let heldBack = board.slots[0]
         output.release()
         board.take([output])
-        #expect(heldBack.sink == .away && board.slots[0].sink == .port(0))
+        #expect(heldBack.sink == .idle && board.slots[0].sink == .port(0))
         #expect(board.slots[0].connections == heldBack.connections + 1)
     }
 
@@ -119,7 +119,7 @@ struct RecoveryTests {
         var started = StartedDevices()
         let outputs = [output("Drums"), output("Bass"), output("Keys")]
         _ = update(&started, outputs, isPlaying: true, board: 1)
-        started.end([outputs[0], outputs[1], output("Keys", on: .away)], report(1, [1, 2]))
+        started.end([outputs[0], outputs[1], output("Keys", on: .idle)], report(1, [1, 2]))
         #expect(started.ids == ["bass"])
     }
 
@@ -127,7 +127,7 @@ struct RecoveryTests {
     func `a device removed while playing may still play, until it can be stopped`() {
         var started = StartedDevices()
         _ = update(&started, [output("Drums")], isPlaying: true, board: 1)
-        let away = update(&started, [output("Drums", on: .away)], isPlaying: false, board: 2)
+        let away = update(&started, [output("Drums", on: .idle)], isPlaying: false, board: 2)
         #expect(away == ["drums"] && !started.awaitsStop)
         let back = update(&started, [output("Drums")], isPlaying: false, board: 3)
         #expect(back == [])

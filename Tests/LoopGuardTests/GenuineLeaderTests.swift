@@ -45,13 +45,13 @@ import Testing
             }
             loopGuard.received(from: Self.port, at: time, on: map, isFollowed: false)
             let verdict = loopGuard.verdict(of: Self.port)
-            hearing.wasFenced = hearing.wasFenced || verdict.isFenced
+            hearing.wasFenced = hearing.wasFenced || verdict.isExcluded
             if verdict.mayBeFollowed, hearing.ticksUntilClear == nil { hearing.ticksUntilClear = arrival.number + 1 }
         }
         return hearing
     }
 
-    @Test func `a thousand genuine leaders at nearly our tempo are never fenced, and steady ones are soon clear`() {
+    @Test func `a thousand genuine leaders at nearly our tempo are never excluded, and steady ones are soon clear`() {
         for seed in Seeds.standing(1...1_000) {
             let jitter = Self.jitters[Int(seed) % Self.jitters.count]
             let apart = [0, 0.001, 0.01, -0.03, 0.05][Int(seed / 7) % 5]
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test func `genuine leaders are never fenced by a slow probe, even with a path from our outputs`() {
+    @Test func `genuine leaders are never excluded by a slow probe, even with a path from our outputs`() {
         for seed in Seeds.standing(1...28) {
             let jitter = Self.jitters[Int(seed) % Self.jitters.count]
             let hearing = hear(jitter, apart: 0, path: .program(1), ticks: 1_600, seed: seed)

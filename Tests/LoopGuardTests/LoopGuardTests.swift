@@ -13,18 +13,18 @@ import Testing
         ("slow way", Way(delay: 60_000, jitter: .gaussian(50)), 120),
         ("half a tick late", Way(delay: 10_400, jitter: .gaussian(50)), 120),
     ])
-    func `an echo is fenced within two beats, and never clear before`(_ name: String, _ way: Way, _ tempo: Double) {
+    func `an echo is excluded within two beats, and never clear before`(_ name: String, _ way: Way, _ tempo: Double) {
         for seed in Seeds.standing(1...10) {
             var world = LoopWorld(beatsPerMinute: tempo, seed: seed)
             world.loops = [(0, way, Self.port)]
             #expect(world.ticksUntilFenced(within: 100) ?? .infinity <= 48, "\(name) seed \(seed)")
-            #expect(world.loopGuard.verdict(of: Self.port) == .fenced(.echo), "\(name) seed \(seed)")
+            #expect(world.loopGuard.verdict(of: Self.port) == .excluded(.echo), "\(name) seed \(seed)")
             #expect(!world.wasEverClear, "\(name) seed \(seed)")
         }
     }
 
     @Test(arguments: [(Way.Jitter.gaussian(100), 96.0), (.uniform(1_000), 300), (.gaussian(1_000), 4_000)])
-    func `a jittering echo is fenced as soon as its jitter allows`(_ jitter: Way.Jitter, _ most: Double) {
+    func `a jittering echo is excluded as soon as its jitter allows`(_ jitter: Way.Jitter, _ most: Double) {
         for seed in Seeds.standing(1...5) {
             var world = LoopWorld(seed: seed)
             world.loops = [(0, Way(delay: 2_000, jitter: jitter), Self.port)]
@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test func `an echo of an output that sends early or late is fenced`() {
+    @Test func `an echo of an output that sends early or late is excluded`() {
         for offset in [-120_000, -30_000, 45_000, 200_000] as [Int64] {
             var world = LoopWorld(seed: 7)
             world.settings[0].offset = offset
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func `an echo beside a leader's own ticks in one port is fenced`() {
+    @Test func `an echo beside a leader's own ticks in one port is excluded`() {
         for (seed, tempo) in zip(1...6 as ClosedRange<UInt64>, [120, 120, 120.02, 121, 119.5, 122] as [Double]) {
             var world = LoopWorld(seed: seed)
             world.loops = [(0, Way(), Self.port)]
@@ -51,17 +51,17 @@ import Testing
         }
     }
 
-    @Test func `an echo exactly on the ticks of a leader at the same port is fenced more often than not`() {
-        let fenced = Seeds.standing(1...20).count { seed in
+    @Test func `an echo exactly on the ticks of a leader at the same port is excluded more often than not`() {
+        let excluded = Seeds.standing(1...20).count { seed in
             var world = LoopWorld(seed: seed)
             world.loops = [(0, Way(), Self.port)]
             world.addLeader(beatsPerMinute: 120, start: 104_667, jitter: .gaussian(30), seed: seed)
             return world.ticksUntilFenced(within: 600) != nil
         }
-        #expect(fenced >= 10)
+        #expect(excluded >= 10)
     }
 
-    @Test func `an echo of divided or multiplied ticks is fenced`() {
+    @Test func `an echo of divided or multiplied ticks is excluded`() {
         for (multiply, divide) in [(2, 1), (1, 2), (4, 1), (1, 3)] as [(Int64, Int64)] {
             var world = LoopWorld(seed: 5)
             (world.settings[0].multiply, world.settings[0].divide) = (multiply, divide)
@@ -70,20 +70,20 @@ import Testing
         }
     }
 
-    @Test func `an echo that starts while we follow a leader is fenced, and the leader keeps leading`() {
+    @Test func `an echo that starts while we follow a leader is excluded, and the leader keeps leading`() {
         let echo = ClockSource.port(client: 28, port: 0)
         var world = LoopWorld(seed: 3)
         world.addLeader(beatsPerMinute: 126, start: 107_000, jitter: .gaussian(50), seed: 3)
         world.wanted = Self.port
         _ = world.run(until: 5_000_000)
         world.loops = [(0, Way(), echo)]
-        let fenced = world.run(until: 8_000_000) { $0.loopGuard.verdict(of: echo).isFenced }
-        #expect(fenced.map { $0 - 5_000_000 } ?? .max < 1_500_000)
+        let excluded = world.run(until: 8_000_000) { $0.loopGuard.verdict(of: echo).isExcluded }
+        #expect(excluded.map { $0 - 5_000_000 } ?? .max < 1_500_000)
         _ = world.run(until: 20_000_000)
         #expect(world.followed == Self.port)
     }
 
-    @Test func `an echo stays suspected and fenced while our outputs slew and our tempo changes`() {
+    @Test func `an echo stays suspected and excluded while our outputs slew and our tempo changes`() {
         for moment in [150_000, 2_500_000] as [Int64] {
             var world = LoopWorld(seed: 13)
             world.loops = [(0, Way(), Self.port)]
@@ -95,7 +95,7 @@ import Testing
             (line.timeOrigin, line.tickOrigin, line.microsecondsPerBeat) = (line.time(ofTick: tick), tick, 470_000)
             world.ours.map.changeTempo(to: line, at: world.now)
             let released = world.run(until: world.now.microseconds + 12_000_000) {
-                !$0.loopGuard.verdict(of: Self.port).isFenced
+                !$0.loopGuard.verdict(of: Self.port).isExcluded
             }
             #expect(released == nil && !world.wasEverClear)
         }
@@ -125,13 +125,13 @@ import Testing
         }
     }
 
-    @Test func `one of our own ports is fenced for as long as it exists`() {
+    @Test func `one of our own ports is excluded for as long as it exists`() {
         var world = LoopWorld(seed: 1)
         world.loopGuard.pathChanged(of: Self.port, to: .ownPort, at: world.now)
-        #expect(world.loopGuard.verdict(of: Self.port) == .fenced(.ownPort))
+        #expect(world.loopGuard.verdict(of: Self.port) == .excluded(.ownPort))
         world.addLeader(beatsPerMinute: 97, start: 5_000, jitter: .none, seed: 1)
         _ = world.run(until: 2_000_000)
-        #expect(world.loopGuard.verdict(of: Self.port) == .fenced(.ownPort))
+        #expect(world.loopGuard.verdict(of: Self.port) == .excluded(.ownPort))
         world.loopGuard.pathChanged(of: Self.port, to: .unknown, at: world.now)
         _ = world.run(until: 3_000_000)
         #expect(world.loopGuard.verdict(of: Self.port) == .clear)

@@ -118,7 +118,7 @@ struct LoopWorld {
     private(set) var displaced: [Int64]
     /// Whether a source was ever considered clear.
     private(set) var wasEverClear = false
-    /// Whether a source was ever fenced.
+    /// Whether a source was ever excluded.
     private(set) var wasEverFenced = false
 
     init(beatsPerMinute: Double = 120, outputs: Int = 1, seed: UInt64) {
@@ -146,12 +146,12 @@ struct LoopWorld {
         add(leader.arrivals.map(\.time), from: Self.port)
     }
 
-    /// Runs until the port is fenced.
+    /// Runs until the port is excluded.
     ///
     /// - Returns: the number of our ticks it took.
     mutating func ticksUntilFenced(within ticks: Double) -> Double? {
         let length = Double(ours.map.line.microsecondsPerBeat) / 24
-        let time = run(until: Int64(ticks * length)) { $0.loopGuard.verdict(of: Self.port).isFenced }
+        let time = run(until: Int64(ticks * length)) { $0.loopGuard.verdict(of: Self.port).isExcluded }
         return time.map { Double($0) / length }
     }
 
@@ -194,10 +194,10 @@ struct LoopWorld {
         loopGuard.received(from: source, at: now, on: ours.map, isFollowed: source == followed)
         let verdict = loopGuard.verdict(of: source)
         wasEverClear = wasEverClear || verdict == .clear
-        wasEverFenced = wasEverFenced || verdict.isFenced
+        wasEverFenced = wasEverFenced || verdict.isExcluded
         if source == followed, verdict.mustBeLeft {
             followed = nil
-            if verdict.isFenced { wanted = nil }
+            if verdict.isExcluded { wanted = nil }
             ours.stopFollowing()
         }
         guard source == wanted else { return }

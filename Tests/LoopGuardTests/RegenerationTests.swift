@@ -19,19 +19,19 @@ import Testing
 
     private func beats(_ world: inout LoopWorld, within beats: Double) -> Double? {
         let (start, beat) = (world.now.microseconds, Double(world.ours.map.line.microsecondsPerBeat))
-        let time = world.run(until: start + Int64(beats * beat)) { $0.loopGuard.verdict(of: Self.port).isFenced }
+        let time = world.run(until: start + Int64(beats * beat)) { $0.loopGuard.verdict(of: Self.port).isExcluded }
         return time.map { Double($0 - start) / beat }
     }
 
     @Test(arguments: [90.0, 120])
-    func `a gateway on this machine that follows us is fenced within 48 beats, with a warning first`(_ tempo: Double) {
+    func `a gateway on this machine that follows us is excluded within 48 beats, with a warning first`(_ tempo: Double) {
         for seed in Seeds.standing(1...8) {
             var world = world((Self.sameMachine, Self.sameMachine), beatsPerMinute: tempo, seed: seed)
             world.loopGuard.pathChanged(of: Self.port, to: .program(1), at: world.now)
             let warned = world.run(until: 4_000_000) { $0.loopGuard.likelyLoops == [Self.port] }
             #expect(warned != nil, "seed \(seed)")
             #expect(beats(&world, within: 48) != nil, "seed \(seed)")
-            #expect(world.loopGuard.verdict(of: Self.port) == .fenced(.regenerated), "seed \(seed)")
+            #expect(world.loopGuard.verdict(of: Self.port) == .excluded(.regenerated), "seed \(seed)")
             #expect(!world.wasEverClear, "seed \(seed)")
         }
     }
@@ -51,7 +51,7 @@ import Testing
         #expect(abs(60_000_000 / Double(world.ours.map.line.microsecondsPerBeat) - 121) < 0.6)
     }
 
-    @Test func `a gateway behind cables is fenced eventually`() {
+    @Test func `a gateway behind cables is excluded eventually`() {
         let cable = Way(delay: 800, jitter: .gaussian(100))
         for seed in Seeds.standing(1...5) {
             var world = world((cable, cable), seed: seed)
@@ -79,7 +79,7 @@ import Testing
         world.wanted = Self.port
         world.loopGuard.pathChanged(of: Self.port, to: .gateway, at: world.now)
         _ = world.run(until: 20_000_000)
-        #expect(world.loopGuard.verdict(of: Self.port) == .fenced(.gateway))
+        #expect(world.loopGuard.verdict(of: Self.port) == .excluded(.gateway))
         #expect(world.followed == nil && world.loopGuard.probing == nil)
         world.loopGuard.pathChanged(of: Self.port, to: .unknown, at: world.now)
         world.otherFollows = false
@@ -93,7 +93,7 @@ import Testing
         var world = world((Self.sameMachine, Self.sameMachine), seed: 21)
         #expect(beats(&world, within: 60) != nil)
         let released = world.run(until: world.now.microseconds + 40_000_000) {
-            !$0.loopGuard.verdict(of: Self.port).isFenced
+            !$0.loopGuard.verdict(of: Self.port).isExcluded
         }
         #expect(released == nil)
         world.otherFollows = false

@@ -35,7 +35,7 @@ struct Output: Sendable {
     private(set) var muted = Muted()
     /// The time code with which a song begins, if it sends that; nil if it sends a clock.
     private(set) var timeCode: TimeCode?
-    var sink = Sink.away
+    var sink = Sink.idle
     /// The last realignment asked for.
     var realigning = OutputBoard.Realigning()
     /// Marks on its ticks, by which a calibration recognizes them.
@@ -312,7 +312,7 @@ struct Output: Sendable {
     }
 
     /// Where its messages go now.
-    var boardSink: Sink { isLeader || isHeldBack || lacksDevice && hearers == 0 ? .away : sink }
+    var boardSink: Sink { isLeader || isHeldBack || lacksDevice && hearers == 0 ? .idle : sink }
 
     /// Whether its own device is absent; others may still be subscribed to its port.
     var lacksDevice: Bool { sink.hasReceiver && hasOneDevice && connectedTo == nil }

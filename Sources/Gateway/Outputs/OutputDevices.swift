@@ -22,7 +22,7 @@ extension OutputTable {
         for slot in all.indices where all[slot].presence == .here {
             guard let source = all[slot].source else { continue }
             let isMade = patchbay.list[source] != nil
-            let sink = isMade ? Sink.port(UInt8(clamping: source.port)) : .away
+            let sink = isMade ? Sink.port(UInt8(clamping: source.port)) : .idle
             changed = changed || all[slot].sink != sink
             all[slot].sink = sink
             guard isMade else { continue }

@@ -41,7 +41,7 @@ extension OutputTable {
             if case .line(let descriptor) = all[slot].sink {
                 guard report.isLineBroken(slot) else { continue }
                 retired.append((slot, descriptor, published + 1))
-                all[slot].sink = .away
+                all[slot].sink = .idle
                 all[slot].trouble = .brokenLine
                 changed = all[slot].setConnected(to: nil) || changed
             } else if isCheckDue, !isStillOpen(path) {
@@ -56,7 +56,7 @@ extension OutputTable {
     private func isStillOpen(_ path: String) -> Bool {
         all.enumerated().contains { slot, output in
             guard case .raw(path, _) = output.destination else { return false }
-            return output.isLeaving && output.sink != .away || retired.contains { $0.slot == slot }
+            return output.isLeaving && output.sink != .idle || retired.contains { $0.slot == slot }
         }
     }
 
@@ -64,7 +64,7 @@ extension OutputTable {
     ///
     /// - Returns: whether the output still wants it; if not, the caller must close it.
     mutating func lineOpened(_ place: OutputPlace, _ descriptor: Int32) -> Bool {
-        guard isHere(place), case .raw(let path, _) = all[place.slot].destination, all[place.slot].sink == .away else {
+        guard isHere(place), case .raw(let path, _) = all[place.slot].destination, all[place.slot].sink == .idle else {
             return false
         }
         all[place.slot].sink = .line(descriptor)

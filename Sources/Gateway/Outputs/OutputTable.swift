@@ -303,7 +303,7 @@ struct OutputTable: Sendable {
                 noteUnstopped(slot)
                 let source = all[slot].source
                 patchbay.unsubscribe(except: [], where: { $0.sender == source }, &effects)
-                all[slot].sink = .away
+                all[slot].sink = .idle
                 all[slot].presence = .closing(generation: published + 1)
             case .closing(let generation)
             where report.isInUse(generation):

@@ -136,7 +136,7 @@ struct StatusPicture: Sendable {
         let (settings, tempo) = (output.settings, 60e6 / Double(leadership.line.microsecondsPerBeat))
         let tempos = output.tempos(foldedInto: fold)
         let hasClock =
-            output.connectedTo != nil && output.isEnabled && output.boardSink != .away
+            output.connectedTo != nil && output.isEnabled && output.boardSink != .idle
             && (settings.isClockAlwaysOn || leadership.transport.isPlaying)
         return counters.withCounters(of: slot) { count in
             Status.Output(
@@ -229,7 +229,7 @@ extension Scheduling {
 
 extension Output {
     /// Whether its device is absent, so that there are no figures.
-    fileprivate var isAway: Bool { sink == .away || lacksDevice }
+    fileprivate var isAway: Bool { sink == .idle || lacksDevice }
 
     /// Our own port, for an output that waits for subscribers.
     fileprivate var ownPort: String? { takesSubscribers ? source?.description : nil }

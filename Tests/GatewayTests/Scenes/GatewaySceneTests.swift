@@ -444,7 +444,7 @@ struct GatewaySceneTests {
         let problem =
             "TR-8S MIDI 1 leads, so you cannot change that here; use 'tactus link on' or 'tactus follow off' first"
         #expect(scene.refusal(refused)?.description == problem)
-        #expect(scene.output("TR-8S")?.boardSink == .away, "the leader itself is sent no clock")
+        #expect(scene.output("TR-8S")?.boardSink == .idle, "the leader itself is sent no clock")
         let tempo = scene.status.leadership.timeline.tempo
         scene.command(.enableLink(true))
         scene.run(for: 1)

@@ -377,7 +377,7 @@ final class VirtualGateway: EffectPerformer {
     private func watchSilence(_ board: OutputBoard, at now: HostTime) {
         // An output with subscribers is watched even if the board takes its device for away.
         let mistaken = engine.outputs.all.enumerated().flatMap { slot, output -> [(receiver: Receiver, slot: Int)] in
-            guard let source = output.source, slot < board.count, board.slots[slot].sink == .away,
+            guard let source = output.source, slot < board.count, board.slots[slot].sink == .idle,
                 output.presence == .here, !maySendNothing(output)
             else { return [] }
             return Self.hearers(of: UInt8(source.port), sequencer).map { (.port($0), slot) }
@@ -406,7 +406,7 @@ final class VirtualGateway: EffectPerformer {
                 switch board.slots[slot].sink {
                 case .port(let port): Self.hearers(of: port, sequencer).map { .port($0) }
                 case .line(let line): openLines[line].map { [.line($0)] } ?? []
-                case .away, .discard: []
+                case .idle, .discard: []
                 }
             return receivers.map { ($0, slot) }
         }
