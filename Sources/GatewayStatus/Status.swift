@@ -142,9 +142,9 @@ package struct Status: Codable, Hashable, Sendable {
         ///
         /// With time code, all counts of ticks are of its quarter frames.
         @Nullable package var timeCode: String?
-        /// Whether its device does not play with the song, though its clock goes on.
+        /// Whether it was asked to be stopped while its clock goes on, until it is let in.
         package var muted: Bool
-        /// Beat of the song at which the device is stopped because it is muted, or enters; nil if nothing is asked for.
+        /// Beat of the song at which the device will be stopped, or enter; nil if none is ahead, or while no song plays.
         @Nullable package var changesAtBeat: Double?
         /// Ticks sent since the gateway started, while the device was connected.
         package var ticks: Int

@@ -10,6 +10,8 @@ struct TempoDrift: Sendable {
     private var marks: [Double] = []
     private var nextMark: Int64?
 
+    /// Beats for which a leader may change its tempo in one direction: 24 bars.
+    private static let longest = 96
     /// Beats until the estimate has settled.
     private static let settling: Int64 = 2
 
@@ -25,10 +27,10 @@ struct TempoDrift: Sendable {
         let next = nextMark ?? tick + TickLine.ticksPerBeat * Self.settling
         nextMark = tick < next ? next : tick + TickLine.ticksPerBeat
         guard tick >= next else { return false }
-        marks = marks.suffix(24) + [Double(line.microsecondsPerBeat)]
+        marks = marks.suffix(Self.longest) + [Double(line.microsecondsPerBeat)]
         // Where a loop is likely, it may run away fast, or, if both smooth over many beats, slowly. Elsewhere a leader
-        // may simply be slowing down.
-        return isLikely ? hasRun(4, 0.002) || hasRun(24, 0.000_2) : hasRun(12, 0.002)
+        // simply changes its tempo, for many bars if that is automated.
+        return isLikely ? hasRun(4, 0.002) || hasRun(24, 0.000_2) : hasRun(Self.longest, 0.002)
     }
 
     /// Whether all steps of so many beats but one in ten went in one direction, by this share of the tempo in total.

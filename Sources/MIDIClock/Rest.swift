@@ -10,9 +10,9 @@
 /// ```
 @frozen
 public struct Rest: Hashable, Sendable, BitwiseCopyable {
-    /// The first tick in which it does not play; the smallest number from any beginning on.
+    /// The first tick in which it does not play; `Int64.min` from the beginning of any song.
     public var from: Int64
-    /// The first tick in which it plays again; the highest number if that is not known.
+    /// The first tick in which it plays again; `Int64.max` if that is not known.
     public var until: Int64
 
     public init(from: Int64, until: Int64) { (self.from, self.until) = (from, until) }

@@ -10,6 +10,8 @@ struct StartPlan: Hashable, BitwiseCopyable {
     let startTick: Int64
     /// Length of the song's bars, in ticks, when the start plan was chosen.
     let ticksPerBar: Int64
+    /// The device's rest when the start plan was chosen.
+    let rest: Rest
     /// The pulse with which the device starts, counted from the song's beat 0.
     let pulse: Int64
     let messages: StartMessages
@@ -44,6 +46,7 @@ struct StartPlan: Hashable, BitwiseCopyable {
 
     private init(_ messages: StartMessages, at pulse: Int64, _ plan: OutputPlan, isStopping: Bool = false) {
         (startTick, ticksPerBar) = (plan.transport.startTick, plan.transport.ticksPerBar)
+        rest = plan.rest
         self.pulse = pulse
         self.messages = messages
         stage = isStopping && plan.settings.sendsStop ? .stop : messages.isLocating ? .locate : .move
@@ -120,7 +123,8 @@ struct StartPlan: Hashable, BitwiseCopyable {
     /// Whether the start plan is still right for a newer plan: the same song, place and messages.
     func suits(_ plan: OutputPlan) -> Bool {
         let (transport, settings) = (plan.transport, plan.settings)
-        guard startTick == transport.startTick, pulse == 0 || ticksPerBar == transport.ticksPerBar else { return false }
+        guard rest == plan.rest, startTick == transport.startTick, pulse == 0 || ticksPerBar == transport.ticksPerBar
+        else { return false }
         return messages == (pulse == 0 ? settings.topMessages : settings.laterMessages)
             && (stage != .stop || settings.sendsStop)
     }

@@ -113,10 +113,10 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
         let aim = follow(plan, on: map, at: now)
         if let trial = trial(plan, aim, at: now) { return trial }
         if device != .stopped {
-            let (playsOn, rests) = (playsOn(plan), sendsStop && isResting(plan, aim))
+            let (playsOn, rests) = (playsOn(plan), isResting(plan, aim))
             if playsOn, !rests { return goOn(plan, aim, on: map, at: now) }
             guard !sendsStop else {
-                // What ends with a bar is not cut short.
+                // The last pulse of the bar is still heard: Stop comes after it.
                 let due = playsOn ? max(now, train.afterPulse(nextPulse - 1, on: map)) : now
                 return PlannedMessage(
                     message: .stop, due: due, belated: 0, place: aim.place, pulse: nextPulse, startPlan: nil)
@@ -251,9 +251,9 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
         if device != .stopped, receipts.isPlaceLost { realignment = realignment ?? .atBar }
     }
 
-    /// Whether the device rests when the next pulse comes.
+    /// Whether the device rests when the next pulse comes; one that is never sent Stop cannot.
     func isResting(_ plan: OutputPlan, _ aim: Aim) -> Bool {
-        plan.rest.contains(aim.place.tick &- plan.transport.startTick)
+        sendsStop && plan.rest.contains(aim.place.tick &- plan.transport.startTick)
     }
 
     /// Earliest time for the next pulse, whatever the map says.

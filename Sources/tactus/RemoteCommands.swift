@@ -409,7 +409,7 @@ struct MuteCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await remote.give(.mute(output: output, .on)) { status in
-            "\(output ?? "every device") is muted\(status.playing ? " at the next bar" : "")"
+            "\(output ?? "every device") is muted\(status.transport == .playing ? " from the next bar on" : "")"
         }
     }
 }
@@ -418,7 +418,8 @@ struct UnmuteCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "unmute", abstract: "Let a device enter at the next bar, or some bars after it.",
         discussion: """
-            A device that plays already is stopped meanwhile. While the song is stopped, bars are counted from its beginning.
+            With --after, a device that plays already is stopped until then. While the song is stopped, bars are counted \
+            from its beginning.
 
             EXAMPLES
               tactus unmute tr-8s

@@ -11,7 +11,7 @@ struct KeptStateTests {
         state.quantum = Replacement(3, insteadOf: 4)
         state.follow = Replacement("MPC One", insteadOf: "auto")
         state.offsets["tr-8s"] = Replacement(-3_500, insteadOf: -2_000)
-        state.playing = ["clock", "tr-8s"]
+        (state.playing, state.isInSong) = (["clock", "tr-8s"], true)
         return state
     }
 

@@ -24,7 +24,8 @@ import Testing
     }
 
     @Test(arguments: [90.0, 120])
-    func `a gateway on this machine that follows us is excluded within 48 beats, with a warning first`(_ tempo: Double) {
+    func `a gateway on this machine that follows us is excluded within 48 beats, with a warning first`(_ tempo: Double)
+    {
         for seed in Seeds.standing(1...8) {
             var world = world((Self.sameMachine, Self.sameMachine), beatsPerMinute: tempo, seed: seed)
             world.loopGuard.pathChanged(of: Self.port, to: .program(1), at: world.now)
@@ -48,7 +49,7 @@ import Testing
         world.otherFollows = true
         let left = world.run(until: 300_000_000) { $0.followed == nil }
         #expect(left != nil)
-        #expect(abs(60_000_000 / Double(world.ours.map.line.microsecondsPerBeat) - 121) < 0.6)
+        #expect(abs(60_000_000 / Double(world.ours.map.line.microsecondsPerBeat) - 121) < 3)
     }
 
     @Test func `a gateway behind cables is excluded eventually`() {

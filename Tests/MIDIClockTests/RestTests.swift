@@ -46,6 +46,26 @@ struct RestTests {
         #expect((time(ofTick: 96 * 5 - 1)..<time(ofTick: 96 * 5)).contains(entry.at))
     }
 
+    @Test
+    func `an entry that is moved to another bar is made there, and only there`() throws {
+        for (first, second) in [(Int64(9), Int64(6)), (6, 9)] {
+            var device = DeviceUnderClock()
+            var score = playing(line, from: 96)
+            score.plan.rest = Rest(from: .min, until: 96 * first)
+            device.run(score, until: time(ofTick: 96 * 4 + 48))
+            score.plan.rest.until = 96 * second
+            device.run(score, until: time(ofTick: 96 * 12))
+            #expect(device.transport == [.songPosition(UInt16(16 * second)), .continue])
+        }
+        // Also if it was about to play from the beginning.
+        var device = DeviceUnderClock()
+        var score = playing(line, from: 960)
+        device.run(score, until: time(ofTick: 900))
+        score.plan.rest = Rest(from: .min, until: 96 * 8)
+        device.run(score, until: time(ofTick: 960 + 96 * 10))
+        #expect(device.transport == [.songPosition(16 * 8), .continue])
+    }
+
     @Test(arguments: Seeds.standing(1...24))
     func `any profile is back in its place after any rest`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)

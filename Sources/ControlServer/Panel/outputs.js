@@ -91,6 +91,7 @@ function machineState(output, warnings) {
   if (trouble) return ["stuck", stuck[trouble.code]];
   if (goneSince.has(output.id)) return ["gone", `Gone${goneSince.get(output.id)}`];
   if (!output.connected) return ["away", "Not connected"];
+  if (output.changesAtBeat != null) return ["off", `${output.muted ? "Stops" : "Enters"} at a bar`];
   if (output.muted) return ["off", "Muted"];
   const words = { "in-time": "In time", loose: "Loose", late: "Late" };
   const timing = output.lastMinute?.timing;

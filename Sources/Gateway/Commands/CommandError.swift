@@ -56,7 +56,7 @@ package enum CommandError: Error, Hashable, Sendable, CustomStringConvertible {
         case .outOfRange(let problem, _): problem
         case .notConnected(let output): output.map { "\($0) is not connected" } ?? "nothing is connected"
         case .notPlaying(let output):
-            output.map { "\($0) gets no clock: it is switched off, or it leads" } ?? "nothing is playing"
+            output.map { "\($0) does not play: it is switched off or muted, or it leads" } ?? "nothing is playing"
         case .notPlaceable(let output):
             "\(output) cannot be realigned: its profile allows neither Start nor Song Position"
         case .notMutable(let output): "\(output) cannot be muted, because it cannot be sent Stop"

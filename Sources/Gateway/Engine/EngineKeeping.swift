@@ -24,12 +24,12 @@ extension GatewayEngine {
         keep(.drift) { $0.tempo = tempo }
     }
 
-    /// Saves which devices play.
+    /// Saves which devices play, and whether the song does.
     mutating func keepStarted() {
         started.update(outputs.all, board, report)
         outputs.leftPlaying = started.ids
-        let ids = started.ids.sorted()
-        keep { $0.playing = ids }
+        let (ids, isInSong) = (started.ids.sorted(), arbiter.transport.isPlaying)
+        keep { ($0.playing, $0.isInSong) = (ids, isInSong) }
     }
 
     /// Notes the end of the run.
@@ -40,7 +40,7 @@ extension GatewayEngine {
     mutating func ended(_ report: OutputReport) -> KeptState? {
         let before = kept
         started.end(outputs.all, report)
-        kept.playing = started.ids.sorted()
+        (kept.playing, kept.isInSong) = (started.ids.sorted(), false)
         return kept == before ? nil : kept
     }
 

@@ -52,7 +52,11 @@ extension GatewayEngine {
         {
             isBoardStale = true
         }
-        if transport.isPlaying, arbiter.transport != transport { outputs.songMoved(arbiter.transport, from: transport) }
+        if transport.isPlaying, arbiter.transport != transport {
+            let isPending = line.position(at: now) < Double(transport.startTick)
+            outputs.songMoved(arbiter.transport, from: transport, wasPending: isPending)
+        }
+        if transport.isPlaying != arbiter.transport.isPlaying { keepStarted() }
         if arbiter.transport.isPlaying { restartedAt = nil }
         isStatusStale = true
         keepTempo()

@@ -117,11 +117,12 @@ struct GatewayEngine: Sendable {
         board.take(outputs.all, folding: arbiter.folding)
         loggedOutputs = outputs.all
         startsWithLink = start.isLinkEnabled
-        let isPlaying = start.playsAtStart || start.resumes && !kept.playing.isEmpty
+        let hasEndedInSong = kept.isInSong && !kept.playing.isEmpty
+        let isPlaying = start.playsAtStart || start.resumes && hasEndedInSong
         playsOnceReady = isPlaying ? now.advanced(byMicroseconds: Self.settlingTime) : nil
         started = StartedDevices(kept.playing)
         recovery = Recovery(isNeeded: !kept.playing.isEmpty, at: now)
-        restartedAt = kept.playing.isEmpty ? nil : surroundings.startedAt
+        restartedAt = hasEndedInSong ? surroundings.startedAt : nil
         idleness = Idleness(at: now)
     }
 

@@ -154,9 +154,9 @@ extension GatewayEngine {
         case .follow(let choice): try perform(.follow(choice), token, at: now)
         case .link(let isOn): try perform(.enableLink(isOn), token, at: now)
         case .startStopSync(let isOn): try perform(.enableStartStopSync(isOn), token, at: now)
-        case .outputs(let before, _):
+        case .outputs(let before, let settings):
             let present = present(setting)
-            outputs.restore(before, in: songPlace(at: now))
+            outputs.restore(before, settings, in: songPlace(at: now))
             adjusted(at: now)
             noteChange(from: present, at: now)
             reply(.success(()), to: token)
@@ -181,7 +181,7 @@ extension GatewayEngine {
             switch settings {
             case ["offset"]:
                 return "offset of \(output.name) back to \(shortest(Double(output.offset) / 1_000, atMost: 3)) ms"
-            case ["mute"]: return "\(output.name) \(output.isMuted ? "muted" : "playing") again"
+            case ["mute"]: return "\(output.name) \(output.muted.isMuted ? "muted" : "playing") again"
             case ["switch"]: return "\(output.name) \(output.isSwitchedOn ? "on" : "off") again"
             default: break
             }

@@ -12,6 +12,16 @@ struct LiveSettings: Hashable, Sendable {
     /// What a calibration adds to the offset, in microseconds; it ends by itself.
     private var shift: Int64 = 0
 
+    /// Without a calibration's shift, which is no setting and is not undone.
+    var withoutShift: LiveSettings { LiveSettings().replaced(by: self) }
+
+    /// Other settings, with the present shift.
+    func replaced(by other: LiveSettings) -> LiveSettings {
+        var all = other
+        all.shift = shift
+        return all
+    }
+
     /// Takes a command's change; the caller must reject values outside those of ``CommandRange``.
     ///
     /// - Parameters:

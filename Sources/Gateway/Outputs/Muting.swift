@@ -44,12 +44,18 @@ struct Muted: Hashable, Sendable {
     ///   - settings: of the output.
     ///   - song: where the song is.
     mutating func take(_ muting: Muting, _ settings: OutputSettings, in song: SongPlace) {
-        let rests = song.tick.map { rest.contains(Int64($0.rounded(.down))) } ?? (rest.from == .min)
         let gap = song.microsecondsPerBeat / TickLine.ticksPerBeat
-        let stopping = song.nextBar(after: gap - settings.offset).flatMap { $0 > 0 ? $0 : nil } ?? .min
-        let from = rests ? rest.from : stopping
+        let next = song.nextBar(after: gap - settings.offset)
+        // A device that can no longer be kept from stopping is taken for one that rests.
+        let rests =
+            song.tick.map { tick in
+                let tick = Int64(tick.rounded(.down))
+                return rest.contains(next.map { $0 > rest.from } == true ? max(tick, rest.from) : tick)
+            } ?? (rest.from == .min)
+        let from = rests ? rest.from : next.flatMap { $0 > 0 ? $0 : nil } ?? .min
         switch muting {
         case .on, .toggle:
+            guard !isMuted else { return }
             isMuted = true
             rest = Rest(from: from, until: .max)
         case .off(let bars):
@@ -57,20 +63,24 @@ struct Muted: Hashable, Sendable {
             let entering = song.nextBar(after: settings.reach(microsecondsPerBeat: song.microsecondsPerBeat)) ?? 0
             let until = entering + Int64(bars) * song.ticksPerBar
             // Where it has not been stopped yet, it plays on.
-            rest = rests || bars > 0 ? Rest(from: from, until: until) : .none
-            if until == 0 { rest = .none }
+            rest = until > 0 && (rests || bars > 0) ? Rest(from: from, until: until) : .none
         }
     }
 
-    /// Notes that the song has moved a little, or that another one plays, or none: its bars are counted anew.
+    /// Keeps the rest in a song that has moved a little, and forgets it for another one; a muted device rests in all of that.
     mutating func songMoved(isSame: Bool) {
         if isMuted { rest = isSame ? rest : .all } else if !isSame { rest = .none }
     }
 
-    /// The beat of the song from which it plays or rests, if that was asked for; nil while no song plays.
-    func changes(in song: PlannedTransport) -> Double? {
-        guard song.isPlaying, rest != .none else { return nil }
-        let tick = isMuted ? rest.from : rest.until
-        return tick == .min ? nil : Double(tick) / Double(TickLine.ticksPerBeat)
+    /// The beat of the song at which it will be stopped or enter; nil if none is ahead, or while no song plays.
+    ///
+    /// - Parameters:
+    ///   - song: the present one.
+    ///   - position: the present tick, on the ticks by which the song is counted.
+    func change(in song: PlannedTransport, at position: Double) -> Double? {
+        guard song.isPlaying else { return nil }
+        let tick = position - Double(song.startTick)
+        let next = [rest.from, rest.until].filter { $0 != .max && Double($0) > tick }.min()
+        return next.map { Double($0) / Double(TickLine.ticksPerBeat) }
     }
 }

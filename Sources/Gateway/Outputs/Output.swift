@@ -21,13 +21,13 @@ struct Output: Sendable {
     var profile: Profile?
     /// How the user's settings contradict the profile; nil if they do not.
     private(set) var mistakes: String?
-    /// The lower layers of its settings: the profile's, and the user's own over them.
+    /// The settings by profile and configuration.
     private var configured = OutputSettings()
-    /// The third layer: changes made while it runs.
+    /// Changes made while it runs.
     private(set) var live = LiveSettings()
     /// The current offset in microseconds, without what a calibration adds.
     private(set) var offset: Int64 = 0
-    /// All layers merged, for the output thread.
+    /// The settings with those changes, for the output thread.
     private(set) var settings = OutputSettings()
     /// Whether the user has not switched it off.
     private(set) var isSwitchedOn = true
@@ -151,7 +151,7 @@ struct Output: Sendable {
         fold.map { settings.tempos.narrowed(to: $0) } ?? settings.tempos
     }
 
-    /// Merges the four layers of its settings: the profile's, the user's, live changes, and a calibration's shift.
+    /// Computes the settings: the profile's, the user's over them, live changes, and a calibration's shift.
     mutating func settle() {
         let profile = profile ?? Profile(id: "", name: "")
         do {
@@ -168,7 +168,7 @@ struct Output: Sendable {
     mutating func configure(_ request: OutputRequest, profile: Profile?) {
         self.request = request
         self.profile = profile
-        live = LiveSettings()
+        live = live.replaced(by: LiveSettings())
         settle()
     }
 
@@ -224,7 +224,7 @@ struct Output: Sendable {
     /// Restores the live changes of an earlier time.
     mutating func restore(_ changes: OutputTable.LiveChanges) {
         let wasEnabled = isEnabled
-        (live, isSwitchedOn) = (changes.live, changes.isSwitchedOn)
+        (live, isSwitchedOn) = (live.replaced(by: changes.live), changes.isSwitchedOn)
         settleAdjusted(wasEnabled)
     }
 
@@ -291,7 +291,7 @@ struct Output: Sendable {
     func obstacle(toRealigningWhile isPlaying: Bool) -> CommandError? {
         guard connectedTo != nil else { return .notConnected(name) }
         guard isPlaying else { return .notPlaying(nil) }
-        guard isEnabled, !isLeader else { return .notPlaying(name) }
+        guard isEnabled, !isLeader, !muted.isMuted else { return .notPlaying(name) }
         return isClock && settings.canBePlaced ? nil : .notPlaceable(name)
     }
 

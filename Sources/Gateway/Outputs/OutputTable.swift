@@ -85,7 +85,7 @@ struct OutputTable: Sendable {
             + (withoutSlot == (0, 0) ? [] : [.tooManyOutputs])
     }
 
-    /// Mutes the output whose device leads, and unmutes the others.
+    /// Sends no clock to the device that leads, and the clock to all others.
     ///
     /// - Parameters:
     ///   - leader: the source of the leader's clock; nil if no machine leads.
@@ -129,8 +129,9 @@ struct OutputTable: Sendable {
         ((try? slots(of: name)) ?? []).map { slot in
             let output = all[slot]
             return LiveChanges(
-                occupant: output.occupant, name: output.name, live: output.live, isSwitchedOn: output.isSwitchedOn,
-                isMuted: output.muted.isMuted, offset: output.offset)
+                occupant: output.occupant, name: output.name, live: output.live.withoutShift,
+                isSwitchedOn: output.isSwitchedOn,
+                muted: output.muted, offset: output.offset)
         }
     }
 
@@ -147,12 +148,17 @@ struct OutputTable: Sendable {
     }
 
     /// Restores live changes of an earlier time, where the output is still the same.
-    mutating func restore(_ outputs: [LiveChanges], in song: SongPlace) {
+    ///
+    /// - Parameters:
+    ///   - outputs: their changes.
+    ///   - settings: the names of what is restored; only for `mute` devices are stopped or let in.
+    ///   - song: where the song is.
+    mutating func restore(_ outputs: [LiveChanges], _ settings: [String], in song: SongPlace) {
         for slot in all.indices where all[slot].presence == .here {
             guard let before = outputs.first(where: { $0.occupant == all[slot].occupant }) else { continue }
             all[slot].restore(before)
-            guard before.isMuted != all[slot].muted.isMuted else { continue }
-            all[slot].mute(before.isMuted ? .on : .off(afterBars: 0), in: song)
+            guard settings.contains("mute"), before.muted != all[slot].muted else { continue }
+            all[slot].mute(before.muted.isMuted ? .on : .off(afterBars: 0), in: song)
         }
     }
 
@@ -162,7 +168,7 @@ struct OutputTable: Sendable {
         var name: String
         var live: LiveSettings
         var isSwitchedOn: Bool
-        var isMuted: Bool
+        var muted: Muted
         /// The resulting offset, in microseconds.
         var offset: Int64
     }
@@ -214,19 +220,24 @@ struct OutputTable: Sendable {
     ///   - song: where the song is.
     /// - Throws: when the name does not match exactly one output, or its device cannot be stopped.
     mutating func mute(_ name: String?, _ muting: Muting, in song: SongPlace) throws(CommandError) {
-        var slots = try slots(of: name)
-        if name != nil, let output = slots.map({ all[$0] }).first(where: { !$0.canBeMuted }) {
-            throw .notMutable(output.name)
-        }
-        slots = slots.filter { all[$0].canBeMuted }
+        let meant = try slots(of: name)
+        // One that was muted before its profile changed can still be let in.
+        let slots = meant.filter { all[$0].canBeMuted || all[$0].muted.isMuted }
+        if name != nil, let other = meant.first(where: { !slots.contains($0) }) { throw .notMutable(all[other].name) }
         let areMuted = slots.allSatisfy { all[$0].muted.isMuted }
         let asked = muting != .toggle ? muting : areMuted ? .off(afterBars: 0) : .on
         for slot in slots { all[slot].mute(asked, in: song) }
     }
 
     /// Notes that the song has ended, has moved, or another one plays.
-    mutating func songMoved(_ song: PlannedTransport, from before: PlannedTransport) {
-        let isSame = song.isPlaying && abs(song.startTick &- before.startTick) < song.ticksPerBar
+    ///
+    /// - Parameters:
+    ///   - song: the present one.
+    ///   - before: the one before.
+    ///   - wasPending: whether that had not begun yet.
+    mutating func songMoved(_ song: PlannedTransport, from before: PlannedTransport, wasPending: Bool) {
+        let isNear = (song.startTick &- before.startTick).magnitude < song.ticksPerBar.magnitude
+        let isSame = song.isPlaying && (wasPending || isNear)
         for slot in all.indices { all[slot].songMoved(isSame: isSame) }
     }
 

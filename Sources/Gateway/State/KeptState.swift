@@ -19,6 +19,8 @@ package struct KeptState: Codable, Hashable, Sendable {
     package var offsets: [String: Replacement<Int64>] = [:]
     /// IDs of the outputs whose devices were started and have not accepted a Stop since.
     package var playing: [String] = []
+    /// Whether the song was playing.
+    package var isInSong = false
 
     package init() {}
 
@@ -132,6 +134,7 @@ extension KeptState {
         self.offsets = offsets.compactMapValues { $0.map(microseconds) }
         playing = try container.decodeIfPresent([String].self, forKey: .playing) ?? []
         written = try container.decodeIfPresent(Written.self, forKey: .written)
+        isInSong = try container.decodeIfPresent(Bool.self, forKey: .isInSong) ?? false
     }
 
     package func encode(to encoder: any Encoder) throws {
@@ -144,9 +147,10 @@ extension KeptState {
         try container.encode(offsets.compactMapValues { $0.map { Double($0) / 1_000 } }, forKey: .offsets)
         try container.encode(playing, forKey: .playing)
         try container.encodeIfPresent(written, forKey: .written)
+        try container.encode(isInSong, forKey: .isInSong)
     }
 
     private enum CodingKeys: String, CodingKey {
-        case link, startStopSync, tempo, quantum, follow, offsets, playing, written
+        case link, startStopSync, tempo, quantum, follow, offsets, playing, written, isInSong
     }
 }

@@ -154,7 +154,7 @@ struct StatusPicture: Sendable {
                 latenessMicroseconds: output.isAway ? nil : Status.Lateness(count.lateness),
                 lastMinute: output.isAway ? nil : Status.Punctuality(count.lastMinute(at: now)),
                 timeCode: output.timeCode?.rate.name, muted: output.muted.isMuted,
-                changesAtBeat: output.muted.changes(in: leadership.transport))
+                changesAtBeat: output.muted.change(in: leadership.transport, at: leadership.line.position(at: now)))
         }
     }
 

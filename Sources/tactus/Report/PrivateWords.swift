@@ -2,7 +2,7 @@
 struct PrivateWords: Hashable {
     private let words: Set<String>
 
-    /// Shortest word that is left out; shorter ones are part of too much else.
+    /// Shortest word that is left out, in bytes; names of one or two Latin letters are part of too much else.
     private static let shortest = 3
     /// Longest text that is shown of what a device or a firmware says.
     private static let longest = 80
@@ -10,7 +10,7 @@ struct PrivateWords: Hashable {
     /// - Parameter names: each may consist of several words.
     init(_ names: [String]) {
         words = Set(names.flatMap { Self.parts($0).filter(\.isWord).map { $0.text.lowercased() } })
-            .filter { $0.count >= Self.shortest }
+            .filter { $0.utf8.count >= Self.shortest }
     }
 
     /// A text with `…` instead of each private word, without control characters and backquotes.

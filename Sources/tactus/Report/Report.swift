@@ -147,9 +147,11 @@ extension Report {
         machine.model = machine.model.map(words.left)
         machine.processor = machine.processor.map(words.left)
         machine.kernel = words.left(outOf: machine.kernel)
+        machine.distribution = machine.distribution.map(words.left)
         usb = sources.devices.map { device in
             var device = device
             device.name = device.name.map(words.left)
+            device.controller = device.controller.map(words.left)
             return device
         }
         doctor = sources.findings.map { finding in

@@ -141,10 +141,14 @@ extension PrivateWords {
     init(ofMachine tree: SystemTree, devices: [USBDevice]) {
         var names = [hostName()] + ["USER", "LOGNAME", "SUDO_USER"].compactMap(environment)
         names.append(Files.name(of: environment("HOME") ?? ""))
-        if let entry = getpwuid(getuid())?.pointee {
-            names += [entry.pw_name, entry.pw_gecos].compactMap { $0.map { String(cString: $0) } }
-        }
+        names += Self.names(getpwuid(getuid())) + (environment("SUDO_USER").map { Self.names(getpwnam($0)) } ?? [])
         names += devices.compactMap { tree.line("sys/bus/usb/devices/\($0.place)/serial") }
         self.init(names)
+    }
+
+    /// A user's login and full name.
+    private static func names(_ entry: UnsafeMutablePointer<passwd>?) -> [String] {
+        guard let entry = entry?.pointee else { return [] }
+        return [entry.pw_name, entry.pw_gecos].compactMap { $0.map { String(cString: $0) } }
     }
 }

@@ -165,16 +165,17 @@ struct GatewaySceneTests {
 
     @Test
     func `with resume a song goes on after a killed run, and only then`() throws {
-        for left in [["tr-8s"], []] {
+        for (left, isInSong) in [(["tr-8s"], true), (["tr-8s"], false), ([], true)] {
             var configuration = try Self.configuration([:], .name("TR-8S"))
             configuration.resumes = true
             var kept = KeptState()
-            kept.playing = left
+            (kept.playing, kept.isInSong) = (left, isInSong)
             var scene = GatewayScene(configuration, kept: kept)
             scene.sequencer.plug(Self.drums)
             scene.run(for: 4_000)
-            #expect(scene.status.leadership.transport.isPlaying != left.isEmpty && scene.status.restartedAt == nil)
-            #expect(scene.machines[.port(Self.drums.address)]?.isPlaying == !left.isEmpty && scene.broken == [])
+            let resumes = isInSong && !left.isEmpty
+            #expect(scene.status.leadership.transport.isPlaying == resumes && scene.status.restartedAt == nil)
+            #expect((scene.machines[.port(Self.drums.address)]?.isPlaying == true) == resumes && scene.broken == [])
         }
     }
 

@@ -118,4 +118,41 @@ struct MuteSceneTests {
             #expect(ticks >= 192)
         }
     }
+
+    @Test(arguments: Seeds.standing(1...10))
+    func `an entry some bars into the song survives a change of tempo in the count-in`(seed: UInt64) throws {
+        var world = GatewayWorld("count-in with an entry", seed: seed)
+        let ours = try addStudio(to: &world, machines: 2, tempo: 120)
+        try world.run(until: 2)
+        world.command(.mute(output: "Box 1", .on), at: ours)
+        world.command(.countIn(bars: 2), at: ours)
+        try world.run(until: 3)
+        world.command(.mute(output: "Box 1", .off(afterBars: 4)), at: ours)
+        world.command(.setTempo(Tempo(beatsPerMinute: 100)), at: ours)
+        try world.run(until: 22)
+        #expect(machine(0, world, ours).transport == [.start])
+        #expect(machine(1, world, ours).transport == [.songPosition(64), .continue])
+    }
+
+    @Test(arguments: 0..<20)
+    func `a mute that comes again, or is taken back, just before its bar, stops the machine once at most`(
+        step: Int
+    ) throws {
+        var world = GatewayWorld("mutes near a bar", seed: 7)
+        let ours = try addStudio(to: &world, machines: 2, tempo: 120)
+        world.command(.setPlaying(true), at: ours)
+        try world.run(until: 3)
+        let start = try #require(machine(1, world, ours).events.first { $0.message == .start })
+        world.command(.mute(output: "Box 1", .on), at: ours)
+        let bar = Double(
+            world.nodes[ours].clock.worldTime(of: HostTime(microseconds: start.at + 4_000_000)).microseconds)
+        try world.run(until: bar / 1e6 - Double(step) * 0.005)
+        world.command(.mute(output: "Box 1", step % 2 == 0 ? .on : .off(afterBars: 0)), at: ours)
+        try world.run(until: 12)
+        let transport = machine(1, world, ours).transport
+        #expect(transport.count { $0 == .stop } <= 1, "\(transport)")
+        #expect(machine(1, world, ours).isPlaying == (step % 2 == 1))
+        let apart = machine(0, world, ours).songPosition - machine(1, world, ours).songPosition
+        #expect(step % 2 == 0 || abs(apart) <= 1)
+    }
 }
