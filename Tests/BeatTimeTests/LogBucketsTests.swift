@@ -7,12 +7,13 @@ struct LogBucketsTests {
     func `each number is in the bucket that ends at or just after it`(bits: Int, octaves: Int, count: Int) {
         let buckets = LogBuckets(bits: bits, octaves: octaves)
         #expect(buckets.count == count)
-        let numbers =
-            (0..<octaves).flatMap { octave in [-1, 0, 1].map { Int64(1) << Int64(octave) + $0 } } + [700, 1_234]
-        for number in numbers where number >= 0 && number < 1 << Int64(octaves) {
+        let powers = (0..<octaves).map { Int64(1) << Int64($0) }
+        let numbers: [Int64] = powers + powers.map { $0 - 1 } + [700, 1_234]
+        for number in numbers {
             let index = buckets.index(of: number)
             let end = buckets.upperEnd(of: index)
-            #expect(end >= number && Double(end) <= Double(number) * (1 + 1 / Double(1 << bits)) + 1)
+            let most = Double(number) * (1 + 1 / Double(1 << bits)) + 1
+            #expect(end >= number && Double(end) <= most)
             #expect(index == 0 || buckets.upperEnd(of: index - 1) < number)
         }
         #expect(buckets.index(of: .max) == count - 1 && buckets.index(of: .min) == 0)

@@ -93,9 +93,9 @@ extension Command {
         case .transport:
             let body = try CommandBody(["playing", "countInBars"], in: json)
             let isPlaying = try body.required("playing").boolean()
-            let bars = Int(try body.optional("countInBars")?.number(.countIn) ?? 0)
-            guard isPlaying || bars == 0 else { throw .badValue("countInBars: only with playing true") }
-            self = bars > 0 ? .countIn(bars: bars) : .setPlaying(isPlaying)
+            let bars = try body.optional("countInBars")?.number(.countIn)
+            guard isPlaying || bars == nil else { throw .badValue("countInBars: only with playing true") }
+            self = bars.map { .countIn(bars: Int($0)) } ?? .setPlaying(isPlaying)
         case .tempo: self = try Self.tempo(try CommandBody(["bpm", "step", "scale"], isOne: true, in: json))
         case .tap:
             // By the sender's own clock, which no network delay disturbs.
@@ -115,9 +115,9 @@ extension Command {
         case .mute, .outputMute:
             let body = try CommandBody(optional: ["muted", "afterBars"], in: json)
             let isMuted = try body.optional("muted")?.boolean()
-            let bars = Int(try body.optional("afterBars")?.number(.entryBars) ?? 0)
-            guard bars == 0 || isMuted == false else { throw .badValue("afterBars: only with muted false") }
-            self = .mute(output: output, isMuted.map { $0 ? .on : .off(afterBars: bars) } ?? .toggle)
+            let bars = try body.optional("afterBars")?.number(.entryBars)
+            guard bars == nil || isMuted == false else { throw .badValue("afterBars: only with muted false") }
+            self = .mute(output: output, isMuted.map { $0 ? .on : .off(afterBars: Int(bars ?? 0)) } ?? .toggle)
         case .output:
             self = .adjust(output: output, try OutputAdjustment(try CommandBody(OutputAdjustment.keys, in: json)))
         }
