@@ -52,7 +52,7 @@ struct RealignTests {
         #expect(
             refusal(&table, "bass") == "Bass cannot be realigned: its profile allows neither Start nor Song Position")
         table.all[0].adjust(OutputAdjustment(isEnabled: false))
-        #expect(refusal(&table, "drums") == "Drums gets no clock: it is switched off, or it leads")
+        #expect(refusal(&table, "drums") == "Drums does not play: it is switched off or muted, or it leads")
         #expect(refusal(&table, "tuba")?.hasPrefix("no output is called tuba") == true)
         #expect(asked(table) == [0, 0])
     }
