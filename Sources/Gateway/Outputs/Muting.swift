@@ -72,11 +72,12 @@ struct Muted: Hashable, Sendable {
         if isMuted { rest = isSame ? rest : .all } else if !isSame { rest = .none }
     }
 
-    /// The beat of the song at which it will be stopped or enter; nil if none is ahead, or while no song plays.
+    /// At which beat of the song it will be stopped, or enter.
     ///
     /// - Parameters:
     ///   - song: the present one.
     ///   - position: the present tick, on the ticks by which the song is counted.
+    /// - Returns: nil if no such beat is ahead, or while no song plays.
     func change(in song: PlannedTransport, at position: Double) -> Double? {
         guard song.isPlaying else { return nil }
         let tick = position - Double(song.startTick)
