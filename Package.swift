@@ -200,7 +200,7 @@ let package = Package(
         tests(
             of: "Listening",
             uses: ["ALSASequencer", "AudioCapture", "Gateway", "GatewayStatus", "MIDIClock", "SoundCalibration"]),
-        tests(of: "Doctor"),
+        tests(of: "Doctor", uses: ["Simulation"]),
         tests(
             of: "Gateway",
             uses: [
@@ -254,7 +254,7 @@ let package = Package(
             uses: [
                 "ALSASequencer", "BeatTime", "ClockDispatch", "ClockMeter", "ConfigurationFiles", "ControlServer",
                 "DBus", "Doctor", "Essentials", "Gateway", "GatewayStatus", "Listening", "MIDIClock", "RealTime",
-                "SoundCalibration",
+                "Simulation", "SoundCalibration",
             ],
             products: [logging, .product(name: "ArgumentParser", package: "swift-argument-parser")]),
         .testTarget(name: "ArchitectureTests", swiftSettings: strict),

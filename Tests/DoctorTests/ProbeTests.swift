@@ -1,50 +1,36 @@
 import Essentials
-import Foundation
+import Simulation
 import Testing
 
 @testable import Doctor
 
 /// The probes, on a system made of files.
 @Suite
-final class ProbeTests {
-    private let folder = FileManager.default.temporaryDirectory.appending(path: "tactus-doctor-\(UUID())")
-    private var tree: SystemTree { SystemTree(root: folder.path() + "/") }
-
-    deinit { try? FileManager.default.removeItem(at: folder) }
-
-    private func write(_ path: String, _ text: String) throws {
-        let file = folder.appending(path: path)
-        try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
-        try text.write(to: file, atomically: false, encoding: .utf8)
-    }
-
-    private func link(_ path: String, to target: String) throws {
-        let file = folder.appending(path: path)
-        try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
-        try FileManager.default.createSymbolicLink(atPath: file.path(), withDestinationPath: target)
-    }
+struct ProbeTests {
+    private let files = FileTree()
+    private var tree: SystemTree { SystemTree(root: files.root) }
 
     @Test
     func `governors are read from processors that have one`() throws {
-        try write("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "schedutil\n")
-        try write("sys/devices/system/cpu/cpu11/cpufreq/scaling_governor", "performance\n")
-        try write("sys/devices/system/cpu/cpu2/online", "0\n")
-        try write("sys/devices/system/cpu/cpufreq/boost", "1\n")
+        try files.write("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "schedutil\n")
+        try files.write("sys/devices/system/cpu/cpu11/cpufreq/scaling_governor", "performance\n")
+        try files.write("sys/devices/system/cpu/cpu2/online", "0\n")
+        try files.write("sys/devices/system/cpu/cpufreq/boost", "1\n")
         #expect(KernelFacts.read(tree).governors == [0: "schedutil", 11: "performance"])
     }
 
     @Test
     func `preemption is read from every possible source`() throws {
-        try write("proc/sys/kernel/version", "#1 SMP PREEMPT_DYNAMIC Debian\n")
-        try write("proc/sys/kernel/osrelease", "6.1.0-0-amd64\n")
-        try write("boot/config-6.1.0-0-amd64", "CONFIG_PREEMPT_VOLUNTARY=y\n")
+        try files.write("proc/sys/kernel/version", "#1 SMP PREEMPT_DYNAMIC Debian\n")
+        try files.write("proc/sys/kernel/osrelease", "6.1.0-0-amd64\n")
+        try files.write("boot/config-6.1.0-0-amd64", "CONFIG_PREEMPT_VOLUNTARY=y\n")
         #expect(KernelFacts.read(tree).preemption == .voluntary)
         #expect(KernelFacts.read(tree).isPreemptionChoosable)
-        try write("proc/cmdline", "quiet preempt=full\n")
+        try files.write("proc/cmdline", "quiet preempt=full\n")
         #expect(KernelFacts.read(tree).preemption == .full)
-        try write("sys/kernel/debug/sched/preempt", "(none) voluntary full\n")
+        try files.write("sys/kernel/debug/sched/preempt", "(none) voluntary full\n")
         #expect(KernelFacts.read(tree).preemption == Preemption.none)
-        try write("etc/default/grub", "GRUB_CMDLINE_LINUX=\"\"\n")
+        try files.write("etc/default/grub", "GRUB_CMDLINE_LINUX=\"\"\n")
         #expect(KernelFacts.read(tree).hasGRUB)
     }
 
@@ -53,13 +39,15 @@ final class ProbeTests {
         let header =
             "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n"
         let row = "00000000:0000 07 00000000:00000000 00:00000000 00000000  1000        0"
-        try write("proc/net/udp", header + "  1: 00000000:5148 \(row) 777 2 0 0\n  2: 00000000:5149 \(row) 778 2 0 0\n")
-        try write("proc/net/udp6", header + "  1: 00000000000000000000000000000000:5148 \(row) 779 2 0 0\n  cut\n")
-        try link("proc/42/fd/3", to: "socket:[777]")
-        try write("proc/42/comm", "Live\n")
-        try link("proc/7/fd/9", to: "socket:[779]")
-        try link("proc/8/fd/9", to: "socket:[778]")
-        try link("proc/self/fd/9", to: "socket:[777]")
+        try files.write(
+            "proc/net/udp", header + "  1: 00000000:5148 \(row) 777 2 0 0\n  2: 00000000:5149 \(row) 778 2 0 0\n")
+        try files.write(
+            "proc/net/udp6", header + "  1: 00000000000000000000000000000000:5148 \(row) 779 2 0 0\n  cut\n")
+        try files.link("proc/42/fd/3", to: "socket:[777]")
+        try files.write("proc/42/comm", "Live\n")
+        try files.link("proc/7/fd/9", to: "socket:[779]")
+        try files.link("proc/8/fd/9", to: "socket:[778]")
+        try files.link("proc/self/fd/9", to: "socket:[777]")
         #expect(
             PortHolders.programs(holding: 20808, tree)
                 == [.init(name: "a program", process: 7), .init(name: "Live", process: 42)])
@@ -80,40 +68,41 @@ final class ProbeTests {
                 return String(repeating: "0", count: 8 - text.count) + text
             }.joined()
         }
-        for process in 1...6 { try link("proc/\(process)/fd/3", to: "socket:[\(process)]") }
+        for process in 1...6 { try files.link("proc/\(process)/fd/3", to: "socket:[\(process)]") }
         func guilty(of address: String, _ transport: PortHolders.Transport = .udp) -> [Int] {
             PortHolders.programs(barring: address, 20808, transport, tree).map(\.process)
         }
         let group = words([0xFF, 0x12] + Array(repeating: 0, count: 12) + [0x80, 0x80])
         // 1 waits for IPv4 and meanwhile has Link's group of IPv6, 2 has an address of its own, 3 has all.
-        try write("proc/net/udp6", header + row(group, 1))
-        try write("proc/net/udp", header + row(words([192, 168, 7, 2]), 2) + row(words([0, 0, 0, 0]), 3))
+        try files.write("proc/net/udp6", header + row(group, 1))
+        try files.write("proc/net/udp", header + row(words([192, 168, 7, 2]), 2) + row(words([0, 0, 0, 0]), 3))
         #expect(guilty(of: "224.76.78.75") == [3])
         #expect(guilty(of: "192.168.7.2") == [2, 3])
         #expect(guilty(of: "0.0.0.0") == [2, 3])
         #expect(guilty(of: "::") == [1])
         // One that has all addresses of IPv6 may have those of IPv4, too.
-        try write("proc/net/udp6", header + row(words(Array(repeating: 0, count: 16)), 4))
-        try write("proc/net/udp", header)
+        try files.write("proc/net/udp6", header + row(words(Array(repeating: 0, count: 16)), 4))
+        try files.write("proc/net/udp", header)
         #expect(guilty(of: "224.76.78.75") == [4])
-        try write("proc/net/tcp", header + row(words([127, 0, 0, 1]), 5, "0A") + row(words([127, 0, 0, 1]), 6, "01"))
+        try files.write(
+            "proc/net/tcp", header + row(words([127, 0, 0, 1]), 5, "0A") + row(words([127, 0, 0, 1]), 6, "01"))
         #expect(guilty(of: "127.0.0.1", .tcp) == [5])
         #expect(guilty(of: "127.0.0.2", .tcp).isEmpty)
     }
 
     @Test
     func `a service is found in the administrator's or the package's folder, with its overrides`() throws {
-        try write("run/systemd/system/x", "")
+        try files.write("run/systemd/system/x", "")
         #expect(ServiceFacts.read(tree).systemUnit == nil)
-        try write("usr/lib/systemd/system/tactus.service", "LimitRTPRIO=10\n")
+        try files.write("usr/lib/systemd/system/tactus.service", "LimitRTPRIO=10\n")
         #expect(ServiceFacts.read(tree).systemUnit?.realTimePriority == "10")
-        try write("usr/local/lib/systemd/system/tactus.service", "LimitRTPRIO=20\n")
+        try files.write("usr/local/lib/systemd/system/tactus.service", "LimitRTPRIO=20\n")
         #expect(ServiceFacts.read(tree).systemUnit?.path == "/usr/local/lib/systemd/system/tactus.service")
-        try write("usr/lib/systemd/system/tactus.service.d/a.conf", "LimitRTPRIO=30\n")
-        try write("etc/systemd/system/tactus.service.d/limits.conf", "[Service]\nLimitRTPRIO=95\n")
-        try write("etc/systemd/system/tactus.service.d/readme", "LimitRTPRIO=1\n")
+        try files.write("usr/lib/systemd/system/tactus.service.d/a.conf", "LimitRTPRIO=30\n")
+        try files.write("etc/systemd/system/tactus.service.d/limits.conf", "[Service]\nLimitRTPRIO=95\n")
+        try files.write("etc/systemd/system/tactus.service.d/readme", "LimitRTPRIO=1\n")
         #expect(ServiceFacts.read(tree).systemUnit?.realTimePriority == "95")
-        try write("usr/lib/systemd/user/tactus.service", "")
+        try files.write("usr/lib/systemd/user/tactus.service", "")
         #expect(ServiceFacts.read(tree).userUnit == "/usr/lib/systemd/user/tactus.service")
     }
 
@@ -134,11 +123,11 @@ final class ProbeTests {
     @Test
     func `a container is recognized by its mark, unless the kernel's own processes are visible`() throws {
         #expect(tree.isContainer == false)
-        try write(".dockerenv", "")
+        try files.write(".dockerenv", "")
         #expect(tree.isContainer)
-        try write("proc/2/comm", "tactus\n")
+        try files.write("proc/2/comm", "tactus\n")
         #expect(tree.isContainer)
-        try write("proc/2/comm", "kthreadd\n")
+        try files.write("proc/2/comm", "kthreadd\n")
         #expect(tree.isContainer == false)
     }
 

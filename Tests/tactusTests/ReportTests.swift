@@ -5,6 +5,7 @@ import Essentials
 import Foundation
 import GatewayStatus
 import MIDIClock
+import Simulation
 import Testing
 
 @testable import Doctor
@@ -240,56 +241,42 @@ struct ReportTests {
 
 /// What a report reads of a system made of files.
 @Suite
-final class ReportMachineTests {
-    private let folder = FileManager.default.temporaryDirectory.appending(path: "tactus-report-\(UUID())")
-    private var tree: SystemTree { SystemTree(root: folder.path() + "/") }
-
-    deinit { try? FileManager.default.removeItem(at: folder) }
-
-    private func write(_ path: String, _ text: String) throws {
-        let file = folder.appending(path: path)
-        try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
-        try text.write(to: file, atomically: false, encoding: .utf8)
-    }
-
-    private func link(_ path: String, to target: String) throws {
-        let file = folder.appending(path: path)
-        try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
-        try FileManager.default.createSymbolicLink(atPath: file.path(), withDestinationPath: target)
-    }
+struct ReportMachineTests {
+    private let files = FileTree()
+    private var tree: SystemTree { SystemTree(root: files.root) }
 
     private func makeDevice(_ place: String, _ vendor: String, _ product: String, _ name: String?) throws {
         let folder = "sys/bus/usb/devices/\(place)"
-        try write("\(folder)/idVendor", "\(vendor)\n")
-        try write("\(folder)/idProduct", "\(product)\n")
-        try write("\(folder)/speed", "480\n")
-        if let name { try write("\(folder)/product", "\(name)\n") }
+        try files.write("\(folder)/idVendor", "\(vendor)\n")
+        try files.write("\(folder)/idProduct", "\(product)\n")
+        try files.write("\(folder)/speed", "480\n")
+        if let name { try files.write("\(folder)/product", "\(name)\n") }
     }
 
     @Test
     func `devices for MIDI and audio are found with the hubs before them, and their cards`() throws {
         let devices = "sys/bus/usb/devices"
-        try write("\(devices)/usb1/product", "xHCI Host Controller\n")
+        try files.write("\(devices)/usb1/product", "xHCI Host Controller\n")
         try makeDevice("1-1", "2109", "3431", "USB2.0 Hub")
-        try write("\(devices)/1-1:1.0/bInterfaceClass", "09\n")
+        try files.write("\(devices)/1-1:1.0/bInterfaceClass", "09\n")
         try makeDevice("1-1.2", "0582", "0258", "TR-8S")
-        try write("\(devices)/1-1.2/serial", "SN1\n")
-        try write("\(devices)/1-2:1.1/bInterfaceClass", "01\n")
-        try write("\(devices)/1-2:1.1/bInterfaceSubClass", "01\n")
-        try write("\(devices)/1-1.2:1.0/bInterfaceClass", "01\n")
-        try write("\(devices)/1-1.2:1.0/bInterfaceSubClass", "02\n")
-        try write("\(devices)/1-1.2:1.1/bInterfaceClass", "01\n")
-        try write("\(devices)/1-1.2:1.1/bInterfaceSubClass", "03\n")
+        try files.write("\(devices)/1-1.2/serial", "SN1\n")
+        try files.write("\(devices)/1-2:1.1/bInterfaceClass", "01\n")
+        try files.write("\(devices)/1-2:1.1/bInterfaceSubClass", "01\n")
+        try files.write("\(devices)/1-1.2:1.0/bInterfaceClass", "01\n")
+        try files.write("\(devices)/1-1.2:1.0/bInterfaceSubClass", "02\n")
+        try files.write("\(devices)/1-1.2:1.1/bInterfaceClass", "01\n")
+        try files.write("\(devices)/1-1.2:1.1/bInterfaceSubClass", "03\n")
         try makeDevice("1-1.3", "046d", "c31c", "Keyboard")
-        try write("\(devices)/1-1.3:1.0/bInterfaceClass", "03\n")
+        try files.write("\(devices)/1-1.3:1.0/bInterfaceClass", "03\n")
         try makeDevice("1-2", "0582", "0000", nil)
-        try write("\(devices)/1-2:1.0/bInterfaceClass", "ff\n")
-        try link("\(devices)/1-2:1.0/driver", to: "../../../../bus/usb/drivers/snd-usb-audio")
+        try files.write("\(devices)/1-2:1.0/bInterfaceClass", "ff\n")
+        try files.link("\(devices)/1-2:1.0/driver", to: "../../../../bus/usb/drivers/snd-usb-audio")
         try makeDevice("1-3", "secret", "0001", "odd")
-        try write("\(devices)/1-3:1.0/bInterfaceClass", "01\n")
-        try write("\(devices)/1-3:1.0/bInterfaceSubClass", "03\n")
-        try link("sys/class/sound/card1/device", to: "../../../1-1.2:1.0")
-        try link("sys/class/sound/card0/device", to: "../../../0000:00:1f.3")
+        try files.write("\(devices)/1-3:1.0/bInterfaceClass", "01\n")
+        try files.write("\(devices)/1-3:1.0/bInterfaceSubClass", "03\n")
+        try files.link("sys/class/sound/card1/device", to: "../../../1-1.2:1.0")
+        try files.link("sys/class/sound/card0/device", to: "../../../0000:00:1f.3")
         let found = USBDevice.all(tree)
         #expect(
             found == [
@@ -307,23 +294,23 @@ final class ReportMachineTests {
 
     @Test
     func `a computer is described by its board or its firmware, its system and its kernel`() throws {
-        try write("proc/sys/kernel/osrelease", "6.1.0-56-amd64\n")
-        try write("proc/sys/kernel/version", "#1 SMP PREEMPT_DYNAMIC alice@laptop Debian 6.1.1 (2024-02-01)\n")
-        try write("etc/os-release", "ID=debian\nPRETTY_NAME=\"Debian GNU/Linux 12 (bookworm)\"\n")
-        try write(
+        try files.write("proc/sys/kernel/osrelease", "6.1.0-56-amd64\n")
+        try files.write("proc/sys/kernel/version", "#1 SMP PREEMPT_DYNAMIC alice@laptop Debian 6.1.1 (2024-02-01)\n")
+        try files.write("etc/os-release", "ID=debian\nPRETTY_NAME=\"Debian GNU/Linux 12 (bookworm)\"\n")
+        try files.write(
             "proc/cpuinfo",
             "processor\t: 0\nmodel name\t: Xeon\nflags\t: fpu hypervisor\n\nprocessor\t: 1\nSerial\t: 1\n")
-        try write("sys/class/dmi/id/sys_vendor", "QEMU\n")
-        try write("sys/class/dmi/id/product_name", "Standard PC\n")
-        try write("sys/class/dmi/id/product_serial", "SN1\n")
+        try files.write("sys/class/dmi/id/sys_vendor", "QEMU\n")
+        try files.write("sys/class/dmi/id/product_name", "Standard PC\n")
+        try files.write("sys/class/dmi/id/product_serial", "SN1\n")
         var machine = MachineDescription(tree)
         #expect(machine.model == "QEMU Standard PC" && machine.processor == "Xeon" && machine.processors == 2)
         #expect(machine.isVirtual && machine.distribution == "Debian GNU/Linux 12 (bookworm)")
         #expect(machine.kernel == "6.1.0-56-amd64" && machine.kernelOptions == ["SMP", "PREEMPT_DYNAMIC"])
-        try write("proc/device-tree/model", "Raspberry Pi 4 Model B Rev 1.4\0")
+        try files.write("proc/device-tree/model", "Raspberry Pi 4 Model B Rev 1.4\0")
         machine = MachineDescription(tree)
         #expect(machine.model == "Raspberry Pi 4 Model B Rev 1.4")
-        let nothing = MachineDescription(SystemTree(root: folder.path() + "/nowhere/"))
+        let nothing = MachineDescription(SystemTree(root: files.root + "nowhere/"))
         #expect(nothing.model == nil && nothing.processors == 1 && nothing.kernel.isEmpty)
     }
 }
