@@ -14,7 +14,7 @@ struct GuardedSource: Sendable {
     private var isFollowed = false
     private var clocks = PortClocks()
     private var drift = TempoDrift()
-    /// Ticks until a excluded source is tested again, or one doubted without reason may be doubted again.
+    /// Ticks until an excluded source is tested again, or one doubted without reason may be doubted again.
     private var rest = 0
 
     /// ``rest`` at its longest: 64 beats.

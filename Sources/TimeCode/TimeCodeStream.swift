@@ -29,7 +29,7 @@ package struct TimeCodeStream: Sendable, BitwiseCopyable {
     private var quarter: Int64 = 0
     /// Whether a full frame must be sent before it.
     private var isLocating = false
-    /// When the last plan stopped; nil if it plays, or has been stopped for long.
+    /// When the song stopped; nil while it plays.
     private var stoppedAt: HostTime?
     /// The origin and the due time of a full frame, if that was the last message sent.
     private var lastFullFrame: (origin: HostTime?, due: HostTime)?

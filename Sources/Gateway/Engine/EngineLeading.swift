@@ -56,7 +56,6 @@ extension GatewayEngine {
             let isPending = line.position(at: now) < Double(transport.startTick)
             outputs.songMoved(arbiter.transport, from: transport, wasPending: isPending)
         }
-        if transport.isPlaying != arbiter.transport.isPlaying { keepStarted() }
         if arbiter.transport.isPlaying { restartedAt = nil }
         isStatusStale = true
         keepTempo()

@@ -11,31 +11,12 @@ package enum Muting: Hashable, Sendable {
     case toggle
 }
 
-/// Where the song is, for what happens at its bars.
-struct SongPlace {
-    /// The present tick, counted from the song's beat 0, negative before it begins; nil while no song plays.
-    var tick: Double?
-    var ticksPerBar: Int64
-    var microsecondsPerBeat: Int64
-    /// Microseconds until a change that is made now has reached the output thread, and what is in the queue has left it.
-    var delay: Int64
-
-    /// The first bar before which a device can be sent something.
-    ///
-    /// - Parameter lead: how many microseconds before the bar the device must be sent it.
-    /// - Returns: its tick, at least 0; nil while no song plays.
-    func nextBar(after lead: Int64) -> Int64? {
-        guard let tick else { return nil }
-        let earliest = tick + Double((delay + lead) * TickLine.ticksPerBeat) / Double(microsecondsPerBeat)
-        return max(0, Int64((earliest / Double(ticksPerBar)).rounded(.up)) * ticksPerBar)
-    }
-}
-
 /// Whether an output's device plays with the others, and from when to when it does not.
 struct Muted: Hashable, Sendable {
-    /// Whether it stays stopped until asked to enter.
-    private(set) var isMuted = false
     private(set) var rest = Rest.none
+
+    /// Whether it stays stopped until asked to enter.
+    var isMuted: Bool { rest != .none && rest.until == .max }
 
     /// Changes it at a bar.
     ///
@@ -55,11 +36,8 @@ struct Muted: Hashable, Sendable {
         let from = rests ? rest.from : next.flatMap { $0 > 0 ? $0 : nil } ?? .min
         switch muting {
         case .on, .toggle:
-            guard !isMuted else { return }
-            isMuted = true
-            rest = Rest(from: from, until: .max)
+            if !isMuted { rest = Rest(from: from, until: .max) }
         case .off(let bars):
-            isMuted = false
             let entering = song.nextBar(after: settings.reach(microsecondsPerBeat: song.microsecondsPerBeat)) ?? 0
             let until = entering + Int64(bars) * song.ticksPerBar
             // Where it has not been stopped yet, it plays on.
@@ -69,7 +47,7 @@ struct Muted: Hashable, Sendable {
 
     /// Keeps the rest in a song that has moved a little, and forgets it for another one; a muted device rests in all of that.
     mutating func songMoved(isSame: Bool) {
-        if isMuted { rest = isSame ? rest : .all } else if !isSame { rest = .none }
+        if !isSame { rest = isMuted ? .all : .none }
     }
 
     /// At which beat of the song it will be stopped, or enter.
