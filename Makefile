@@ -121,7 +121,8 @@ soak-lab: programs $(VENV)  ## 300 BPM for half an hour, while peers, devices an
 	Tests/in-namespace .venv/bin/python -m pytest Tests/Acceptance/soak.py $(ARGS)
 
 # Few tests at a time, so that one that waits for a socket does not also wait for hundreds that compute.
-TEST_RUN := $(TEST_OPTIONS) --experimental-maximum-parallelization-width 6
+FEW := --experimental-maximum-parallelization-width 6
+TEST_RUN := $(TEST_OPTIONS) $(FEW)
 
 # Building may fetch packages; the tests themselves, real Link sockets among them, see no network but their own.
 network: swift-tests
@@ -141,8 +142,8 @@ tsan: toolchain  ## the Swift tests of everything that has threads, under the th
 	clang -Wall -Werror -O1 -fPIC -c Tests/sanitized-mutex.c -o $(TSAN)/sanitized-mutex.o
 	timeout 2400 $(SWIFT) build --build-tests --sanitize thread --scratch-path $(TSAN) \
 		-Xlinker $(CURDIR)/$(TSAN)/sanitized-mutex.o
-	timeout 1200 Tests/in-namespace $(SWIFT) test --skip-build --sanitize thread --scratch-path $(TSAN) --skip '$(VALUES)' \
-		|| failed=1; ! cat $(TSAN)/report.* 2>/dev/null && [ -z "$${failed:-}" ]
+	timeout 2400 Tests/in-namespace $(SWIFT) test --skip-build --sanitize thread --scratch-path $(TSAN) $(FEW) \
+		--skip '$(VALUES)' || failed=1; ! cat $(TSAN)/report.* 2>/dev/null && [ -z "$${failed:-}" ]
 
 # Leaks are not looked for: what lives as long as the program is meant to stay, and `make soak-lab` sees what grows.
 ASAN := .build/asan
@@ -152,7 +153,7 @@ asan: toolchain  ## all Swift tests, under the address sanitizer, and C under th
 	timeout 3600 $(SWIFT) build --build-tests -c release -Xswiftc -enable-testing --sanitize address \
 		-Xcc -fsanitize=undefined --scratch-path $(ASAN)
 	timeout 3600 Tests/in-namespace $(SWIFT) test --skip-build -c release -Xswiftc -enable-testing --sanitize address \
-		-Xcc -fsanitize=undefined --scratch-path $(ASAN) || failed=1; ! cat $(ASAN)/report.* 2>/dev/null && [ -z "$${failed:-}" ]
+		-Xcc -fsanitize=undefined --scratch-path $(ASAN) $(FEW) || failed=1; ! cat $(ASAN)/report.* 2>/dev/null && [ -z "$${failed:-}" ]
 
 acceptance: programs $(VENV)
 	@mkdir -p $(RESULTS)

@@ -50,6 +50,8 @@ package struct Arbiter: Sendable {
     private var edits: (asked: UInt64, awaited: UInt64)
     /// The last tempo that the Link peer was asked for, and the number of that edit.
     private var tempoAsked: (tempo: Tempo, edit: UInt64)?
+    /// The last change of play and stop that was asked for, with its number among the edits.
+    private var playingAsked: (isPlaying: Bool, edit: UInt64)?
 
     /// Begins with the Link peer's first state.
     ///
@@ -105,9 +107,14 @@ package struct Arbiter: Sendable {
     /// A timeline handed over counts from now on. States from before the peer had it are ignored.
     package mutating func asked(for edit: SessionEdit, at now: HostTime) {
         edits.asked &+= 1
-        if case .setTempo(let tempo) = edit { tempoAsked = (tempo.clamped, edits.asked) }
+        switch edit {
+        case .setTempo(let tempo): tempoAsked = (tempo.clamped, edits.asked)
+        case .play: playingAsked = (true, edits.asked)
+        case .stop: playingAsked = (false, edits.asked)
+        case .goOn: (tempoAsked, playingAsked) = (nil, nil)
+        case .countFrom: break
+        }
         guard case .goOn = edit else { return }
-        tempoAsked = nil
         edits.awaited = edits.asked
         edit.apply(to: &link.state, at: now)
     }
@@ -118,6 +125,11 @@ package struct Arbiter: Sendable {
     /// The session's tempo once the Link peer has made every edit that it was asked for.
     package var expectedTempo: Tempo {
         if let tempoAsked, link.edits < tempoAsked.edit { tempoAsked.tempo } else { link.state.timeline.tempo }
+    }
+
+    /// Whether the song plays once the Link peer has made every edit that it was asked for.
+    package var expectsToPlay: Bool {
+        if let playingAsked, link.edits < playingAsked.edit { playingAsked.isPlaying } else { transport.isPlaying }
     }
 
     /// Sets which sources there are, and which of them may lead while Link is off.

@@ -64,11 +64,13 @@ package struct OutputBoard: Sendable, BitwiseCopyable {
         package var probe = Probe.none
         /// Where in the song its device does not play.
         package var rest = Rest.none
+        /// How much faster somebody holds it, in millionths.
+        package var bend: Int64 = 0
 
         package init(
             stream: StreamKind = .clock, settings: OutputSettings = OutputSettings(), sink: Sink = .idle,
             isEnabled: Bool = true, isShared: Bool = false, occupant: UInt32 = 0, connections: UInt32 = 0,
-            realigning: Realigning = Realigning(), probe: Probe = .none, rest: Rest = .none
+            realigning: Realigning = Realigning(), probe: Probe = .none, rest: Rest = .none, bend: Int64 = 0
         ) {
             self.stream = stream
             self.settings = settings
@@ -80,12 +82,14 @@ package struct OutputBoard: Sendable, BitwiseCopyable {
             self.realigning = realigning
             self.probe = probe
             self.rest = rest
+            self.bend = bend
         }
 
         /// The output's plan for a transport.
         package func plan(_ transport: PlannedTransport) -> OutputPlan {
             var plan = OutputPlan(
-                transport: transport, settings: settings, probe: probe, isShared: isShared, rest: rest)
+                transport: transport, settings: settings, probe: probe, isShared: isShared, rest: rest,
+                bend: bend)
             if !isEnabled {
                 plan.transport.isPlaying = false
                 plan.settings.isClockAlwaysOn = false

@@ -47,6 +47,8 @@ package struct ConfigurationFile: Hashable, Sendable {
         package var name: Placed<String>?
         /// The ID of a profile; nil for the one that recognizes the port.
         package var profile: Placed<String>?
+        /// Groups that it belongs to.
+        package var groups: [Placed<String>] = []
         package var overrides = ProfileOverrides()
     }
 

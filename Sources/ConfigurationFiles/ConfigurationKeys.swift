@@ -44,6 +44,7 @@ extension ConfigurationFile {
         Key("port", \.port, .text(longest: 1_000, example: "TR-8S")).required("it says which output this is"),
         Key("name", \.name, .text(longest: 63, example: "Bass")),
         Key("profile", \.profile, .text(example: "roland-tr-8s")),
+        Key("groups", \.groups, Kind<Placed<String>>.text(longest: 63, example: "drums").list(example: "[drums]")),
         Key("clock", \.overrides.clock, override: Profile.clockKeys),
         Key("transport", \.overrides.transport, override: Profile.transportKeys),
         Key("time-code", \.overrides.timeCode, override: TimeCodeSection.keys),

@@ -57,6 +57,9 @@ package struct Control: Hashable, Sendable {
         case realign
         /// Mutes, or lets enter again.
         case mute
+        /// Makes machines run faster while it is held.
+        case bendFaster = "bend-faster"
+        case bendSlower = "bend-slower"
         case undo
         /// Toggles Link.
         case toggleLink = "toggle-link"
@@ -66,11 +69,14 @@ package struct Control: Hashable, Sendable {
         /// Whether it is for outputs, so that one may be named.
         package var takesOutput: Bool {
             switch self {
-            case .nudgeEarlier, .nudgeLater, .realign, .mute: true
+            case .nudgeEarlier, .nudgeLater, .realign, .mute, .bendFaster, .bendSlower: true
             case .play, .stop, .togglePlay, .tap, .tempoUp, .tempoDown, .halfTempo, .doubleTempo, .undo, .toggleLink,
                 .linkOn, .linkOff:
                 false
             }
         }
+
+        /// Whether it lasts while the button is held.
+        package var isHeld: Bool { self == .bendFaster || self == .bendSlower }
     }
 }

@@ -18,6 +18,12 @@ extension Kind<[Control]> {
                 reading.note(
                     place, "'output' does nothing with 'do: \(control.verb.rawValue)'; it is for \(verbs.oneOfThem)")
             }
+            if control.verb.isHeld, control.message.kind == .program, let place = node.place(of: "message") {
+                reading.note(
+                    place,
+                    "'do: \(control.verb.rawValue)' lasts while a button is held, which a program change does not tell; "
+                        + "it takes a note or controller")
+            }
             return control
         }.list(example: "'- { port: FCB1010, message: { program: 1 }, do: play }'")
     }

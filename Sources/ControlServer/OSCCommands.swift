@@ -28,6 +28,8 @@ extension OSCMessage {
         case "/tactus/mute": .mute(output: output(1), try isOn() ? .on : .off(afterBars: 0))
         case "/tactus/enter":
             .mute(output: output(1), .off(afterBars: Int(try number(.entryBars))))
+        case "/tactus/bend":
+            .bend(output: output(1), percent: try number(.bend), for: Command.bendTime)
         case "/tactus/count-in": .countIn(bars: Int(try number(.countIn)))
         case "/tactus/link": .enableLink(try isOn())
         case "/tactus/start-stop-sync": .enableStartStopSync(try isOn())

@@ -142,6 +142,10 @@ package struct Status: Codable, Hashable, Sendable {
         ///
         /// With time code, all counts of ticks are of its quarter frames.
         @Nullable package var timeCode: String?
+        /// Names of groups that it belongs to; a command for a group is for all outputs in it.
+        package var groups: [String]
+        /// How its device is held off the tempo, or goes back to its place; nil while it is in its place.
+        @Nullable package var bend: Bend?
         /// Whether it was asked to be stopped while its clock goes on, until it is let in.
         package var muted: Bool
         /// Beat of the song at which the device will be stopped, or enter; nil if none is ahead, or while no song plays.
@@ -176,7 +180,7 @@ package struct Status: Codable, Hashable, Sendable {
             swing: Double,
             range: [Double]? = nil, sentTempo: Double? = nil, latenessMicroseconds: Lateness?,
             lastMinute: Punctuality? = nil, timeCode: String? = nil,
-            muted: Bool = false, changesAtBeat: Double? = nil
+            groups: [String] = [], bend: Bend? = nil, muted: Bool = false, changesAtBeat: Double? = nil
         ) {
             self.id = id
             self.name = name
@@ -196,8 +200,23 @@ package struct Status: Codable, Hashable, Sendable {
             self.latenessMicroseconds = latenessMicroseconds
             self.lastMinute = lastMinute
             self.timeCode = timeCode
+            self.groups = groups
+            self.bend = bend
             self.muted = muted
             self.changesAtBeat = changesAtBeat
+        }
+    }
+
+    /// A device that runs faster or slower for a while.
+    package struct Bend: Codable, Hashable, Sendable {
+        /// How much faster it is held; 0 while it goes back to its place.
+        package var percent: Double
+        /// How far it is from its place; positive is late.
+        package var milliseconds: Double
+
+        package init(percent: Double, milliseconds: Double) {
+            self.percent = percent
+            self.milliseconds = milliseconds
         }
     }
 

@@ -15,16 +15,19 @@ public struct OutputPlan: Hashable, Sendable, BitwiseCopyable {
     public var isShared: Bool
     /// The part of the song in which the device does not play.
     public var rest: Rest
+    /// How much faster somebody holds it, in millionths, limited by ``Bend/rates``; 0 lets it go back to its place.
+    public var bend: Int64
 
     public init(
         transport: PlannedTransport, settings: OutputSettings, probe: Probe = .none, isShared: Bool = false,
-        rest: Rest = .none
+        rest: Rest = .none, bend: Int64 = 0
     ) {
         self.transport = transport
         self.settings = settings
         self.probe = probe
         self.isShared = isShared
         self.rest = rest
+        self.bend = bend
     }
 }
 

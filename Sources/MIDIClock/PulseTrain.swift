@@ -11,6 +11,8 @@ struct PulseTrain: BitwiseCopyable {
     private var slews = RateAccumulator()
     /// Tempo changes that are being spread.
     private var spread = RateAccumulator()
+    /// What a performer does to the pulses for a while.
+    private var bend = Bend()
     private var followed: Followed
     private var probe: Probe
     /// The tempos that the device takes.
@@ -71,7 +73,12 @@ struct PulseTrain: BitwiseCopyable {
     /// When to send a pulse at a place.
     func due(at place: TickPlace, on map: TempoMap) -> HostTime {
         let time = map.time(of: place)
-        return time.advanced(byMicroseconds: offset + debt(at: time) + displacement(of: place, map.line))
+        return sent(time).advanced(byMicroseconds: displacement(of: place, map.line))
+    }
+
+    /// When to send what the timeline has at a time.
+    private func sent(_ time: HostTime) -> HostTime {
+        time.advanced(byMicroseconds: offset + debt(at: time) + bend.shift(at: time))
     }
 
     /// When to send what belongs between a pulse and the next, not too close to either.
@@ -93,7 +100,7 @@ struct PulseTrain: BitwiseCopyable {
 
     /// The first pulse to be sent at or after a time.
     func first(atOrAfter time: HostTime, on map: TempoMap) -> Int64 {
-        let nominal = time.advanced(byMicroseconds: -offset)
+        let nominal = nominal(at: time)
         var pulse = grid.pulse(atOrAfter: TickPlace(tick: map.firstTick(atOrAfter: nominal)))
         // Swing, corrections and changes of tempo move a pulse slightly; the pulses of an eighth cover that.
         for _ in 0..<192 where due(pulse - 1, on: map) >= time { pulse -= 1 }
@@ -146,6 +153,7 @@ struct PulseTrain: BitwiseCopyable {
         if !isOwed { (slews, spread) = (RateAccumulator(), RateAccumulator()) }
         if hasStepped || !isOwed { change.gridBreak = plan.settings.mayStep || !isRunning ? .stepped : .slewed }
         offset = plan.settings.offset
+        if plan.bend != bend.rate { bend.turn(to: plan.bend, at: nominal(at: now)) }
         probe = plan.probe
         tempos = plan.settings.tempos
         followed = Followed(map)
@@ -201,7 +209,7 @@ struct PulseTrain: BitwiseCopyable {
     /// When a pulse was due by the previous map and settings.
     private func formerDue(_ pulse: Int64) -> HostTime {
         let time = followed.line.time(of: grid.place(ofPulse: pulse))
-        return time.advanced(byMicroseconds: offset + debt(at: time))
+        return sent(time)
     }
 
     /// Continues with the pulse nearest to a time, and slews over the difference: at most half a gap.
@@ -216,7 +224,7 @@ struct PulseTrain: BitwiseCopyable {
 
     /// The time on the timeline of the pulses that are sent now.
     private func nominal(at now: HostTime) -> HostTime {
-        let plain = now.advanced(byMicroseconds: -offset)
+        let plain = bend.time(shiftedTo: now.advanced(byMicroseconds: -offset))
         return plain.advanced(byMicroseconds: -debt(at: plain))
     }
 

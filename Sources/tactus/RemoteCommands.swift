@@ -196,10 +196,10 @@ struct UndoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "undo", abstract: "Undo the last change; a second undo redoes it.",
         discussion: """
-            That is the last change of tempo, quantum, Link, start/stop sync, the clock to follow, or an output's \
-            settings, whoever made it through this gateway. Changes of the same setting within two seconds count as \
-            one. If another peer has changed the tempo since, it stays. Play, stop and realign are not undone, and a \
-            reload forgets the last change.
+            That is the last change of tempo, play and stop, quantum, Link, start/stop sync, the clock to follow, or an \
+            output's settings, whoever made it through this gateway. Steps of the same kind within two seconds count as \
+            one. If somebody else in the session has changed it since, it stays. Realign and bend leave nothing to undo, \
+            and a reload forgets the last change.
 
             EXAMPLES
               tactus tempo 90 && tactus undo
@@ -209,9 +209,10 @@ struct UndoCommand: AsyncParsableCommand {
     @OptionGroup var remote: RemoteOptions
 
     func run() async throws {
+        let done = try await remote.status().undo ?? "undone"
         try await remote.give(.undo) { status in
             let again = status.undo.map { "; a second 'tactus undo' would do: \($0)" } ?? ""
-            return "undone\(again)".withoutControls
+            return "\(done)\(again)".withoutControls
         }
     }
 }
@@ -296,7 +297,7 @@ struct FollowCommand: AsyncParsableCommand {
 }
 
 /// The words of a command that takes negative numbers, for which the parser lets unknown options through.
-private func withoutOptions(_ words: [String]) throws -> [String] {
+func withoutOptions(_ words: [String]) throws -> [String] {
     let plain = words.prefix { $0 != "--" }
     if let option = plain.first(where: { $0.hasPrefix("--") }) { throw ValidationError("unknown option '\(option)'") }
     return Array(plain + words.dropFirst(plain.count + 1))
@@ -380,7 +381,8 @@ struct RealignCommand: AsyncParsableCommand {
     @Flag(help: "At the next sixteenth, if the device understands song positions.") var now = false
 
     @Argument(
-        help: "The output as 'tactus status' names it, or a part of its name. (default: all)", completion: .output)
+        help: "The output as 'tactus status' names it, a part of its name, or a group. (default: all)",
+        completion: .output)
     var output: String?
     @OptionGroup var remote: RemoteOptions
 
@@ -403,7 +405,8 @@ struct MuteCommand: AsyncParsableCommand {
             """)
 
     @Argument(
-        help: "The output as 'tactus status' names it, or a part of its name. (default: all)", completion: .output)
+        help: "The output as 'tactus status' names it, a part of its name, or a group. (default: all)",
+        completion: .output)
     var output: String?
     @OptionGroup var remote: RemoteOptions
 
@@ -427,7 +430,8 @@ struct UnmuteCommand: AsyncParsableCommand {
             """)
 
     @Argument(
-        help: "The output as 'tactus status' names it, or a part of its name. (default: all)", completion: .output)
+        help: "The output as 'tactus status' names it, a part of its name, or a group. (default: all)",
+        completion: .output)
     var output: String?
     @Option(
         help: ArgumentHelp(

@@ -175,6 +175,8 @@ private struct ConfigurationReader {
     /// Ports of the outputs so far, and what they are called; case-insensitive.
     private var ports: Set<OutputRequest.Key> = []
     private var names: Set<String> = []
+    /// Groups of outputs, as often as they are written.
+    private var groups: [Placed<String>] = []
     /// The last output of the file.
     private var last: Placed<String>?
 
@@ -200,13 +202,15 @@ private struct ConfigurationReader {
 
     mutating func output(_ output: ConfigurationFile.Output) -> OutputRequest? {
         last = output.port
+        groups += output.groups
         var request: OutputRequest?
         do throws(BadArgument) {
             let destination = try Destination(argument: Self.port(output.port))
             if hasClockPort { try destination.requireNotClock() }
             let profile = output.profile.flatMap { try? library.profile(id: $0.value) }
             let wanted = OutputRequest(
-                destination, name: output.name?.value, profile: profile, overrides: output.overrides)
+                destination, name: output.name?.value, profile: profile, overrides: output.overrides,
+                groups: output.groups.map(\.value))
             if !ports.insert(wanted.key).inserted {
                 throw BadArgument("another output has this port already; delete one of them")
             }
@@ -279,6 +283,9 @@ private struct ConfigurationReader {
 
     func finish(outputs: Int) throws(Mistakes) {
         var mistakes = mistakes
+        for group in groups where names.contains(group.value.lowercased()) {
+            mistakes.append(group.mistake("'\(group.value)': an output has this name; choose another for the group"))
+        }
         if outputs > 63, let last { mistakes.append(last.mistake("there are \(outputs) outputs; 63 is the most")) }
         if !mistakes.isEmpty { throw Mistakes(mistakes) }
     }

@@ -24,7 +24,8 @@ struct Tactus: AsyncParsableCommand {
         subcommands: [
             Run.self, StatusCommand.self, PeersCommand.self, LinkCommand.self, StartStopSyncCommand.self,
             PlayCommand.self, StopCommand.self, TempoCommand.self, TapCommand.self, QuantumCommand.self,
-            FollowCommand.self, NudgeCommand.self, RealignCommand.self, MuteCommand.self, UnmuteCommand.self,
+            FollowCommand.self, NudgeCommand.self, RealignCommand.self, MuteCommand.self, BendCommand.self,
+            UnmuteCommand.self,
             UndoCommand.self, ReloadCommand.self,
             LearnCommand.self, CalibrateCommand.self, MonitorCommand.self, PortsCommand.self, ProfilesCommand.self,
             ConfigCommand.self, DoctorCommand.self, ReportCommand.self,

@@ -19,6 +19,10 @@ struct OSCTests {
         (OSCMessage("/tactus/realign"), .realign(output: nil, .atBar)),
         (OSCMessage("/tactus/mute", [.number(1), .text("tr-8s")]), .mute(output: "tr-8s", .on)),
         (OSCMessage("/tactus/mute", [.number(0)]), .mute(output: nil, .off(afterBars: 0))),
+        (
+            OSCMessage("/tactus/bend", [.number(-4), .text("a")]),
+            .bend(output: "a", percent: -4, for: Command.bendTime)
+        ),
         (OSCMessage("/tactus/enter", [.number(8), .text("a")]), .mute(output: "a", .off(afterBars: 8))),
         (OSCMessage("/tactus/count-in", [.number(2)]), .countIn(bars: 2)),
         (OSCMessage("/tactus/realign", [.text("tr-8s")]), .realign(output: "tr-8s", .atBar)),

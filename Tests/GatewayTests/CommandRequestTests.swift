@@ -12,7 +12,8 @@ struct CommandRequestTests {
         .follow(.auto), .follow(.port("TR-8S")), .setQuantum(Beats(3)), .undo, .realign(output: nil, .atBar),
         .realign(output: "my desk/1", .now), .adjust(output: nil, OutputAdjustment(nudge: -2.5)),
         .mute(output: nil, .on), .mute(output: "a", .off(afterBars: 4)), .mute(output: "a", .toggle),
-        .countIn(bars: 2),
+        .countIn(bars: 2), .bend(output: nil, percent: -2.5, for: Command.bendTime),
+        .bend(output: "drums", percent: 0, for: Command.bendTime),
         .adjust(output: "Bär", OutputAdjustment(offset: -20)),
         .adjust(output: "a", OutputAdjustment(resetsOffset: true)),
         .adjust(output: "a", OutputAdjustment(multiply: 2, divide: 96, swing: 62.5, range: 40...300)),
@@ -39,6 +40,7 @@ struct CommandRequestTests {
         (.output, #"{"divide":1.5}"#, "divide: a whole number from 1 to 96"),
         (.output, #"{"swing":80}"#, "swing: 50 to 75"),
         (.nudge, #"{"milliseconds":-1001}"#, "milliseconds: -1000 to 1000"),
+        (.outputBend, #"{"percent":9}"#, "percent: -8 to 8"),
         (.link, #"{"enabled":1}"#, "enabled: true or false"),
         (.undo, #"{"x":1}"#, "x: unknown; this request takes no keys"),
     ])

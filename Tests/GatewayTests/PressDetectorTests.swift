@@ -104,7 +104,8 @@ struct ControlTests {
             .doubleTempo: .scaleTempo(by: 2), .undo: .undo,
             .nudgeEarlier: .adjust(output: nil, OutputAdjustment(nudge: -1)),
             .nudgeLater: .adjust(output: nil, OutputAdjustment(nudge: 1)), .realign: .realign(output: nil, .atBar),
-            .mute: .mute(output: nil, .toggle),
+            .mute: .mute(output: nil, .toggle), .bendFaster: .bend(output: nil, percent: 4, for: 10_000_000),
+            .bendSlower: .bend(output: nil, percent: -4, for: 10_000_000),
             .toggleLink: .toggleLink, .linkOn: .enableLink(true), .linkOff: .enableLink(false),
         ]
         #expect(Set(expected.keys) == Set(Control.Verb.allCases))

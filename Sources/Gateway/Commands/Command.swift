@@ -29,10 +29,20 @@ package enum Command: Hashable, Sendable {
     case realign(output: String?, Realignment)
     /// Stops an output's device at the next bar while its clock goes on, or lets it enter; without a name, all devices.
     case mute(output: String?, Muting)
+    /// Holds an output's device off the tempo, or lets it go back to its place; without a name, all devices.
+    ///
+    /// - `percent`: how much faster, -8 to 8; 0 lets go.
+    /// - `microseconds`: for how long, unless it comes again.
+    case bend(output: String?, percent: Double, for: Int64)
     /// Plays, with the song beginning so many bars later; the clock runs meanwhile.
     case countIn(bars: Int)
     /// Applies a new configuration; unchanged parts keep running.
     case configure(LiveConfiguration)
-    /// Takes the last change back: of tempo, quantum, switches, the clock to follow, or outputs. Again redoes it.
+    /// Takes the last change back: of tempo, quantum, switches, play and stop, the clock to follow, or outputs.
+    ///
+    /// Again redoes it.
     case undo
+
+    /// For how long a bend lasts without another sign of whoever holds it, in microseconds.
+    package static let bendTime: Int64 = 1_000_000
 }

@@ -38,6 +38,10 @@ package struct CommandRange: Hashable, Sendable {
     package static let multiply = CommandRange(units(OutputSettings.multipliers), isWhole: true)
     package static let divide = CommandRange(units(OutputSettings.divisors), isWhole: true)
     package static let swing = CommandRange(units(OutputSettings.swings, of: 10), " %")
+    /// How much faster a device is held for a while.
+    package static let bend = CommandRange(units(Bend.rates, of: 10_000), " %")
+    /// For how long the command line holds it, if told so.
+    package static let bendSeconds = CommandRange(0.1...60, " s")
     /// Each limit of the tempos that a device takes.
     package static let deviceTempo = CommandRange(1...999, " BPM")
     /// Bars after which a device enters; 0 is the next one.

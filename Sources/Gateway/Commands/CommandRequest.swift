@@ -15,10 +15,12 @@ package enum CommandPath: String, CaseIterable, Hashable, Sendable {
     case undo
     case realign
     case mute
+    case bend
     /// Settings of one output.
     case output = "outputs/:id"
     case outputRealign = "outputs/:id/realign"
     case outputMute = "outputs/:id/mute"
+    case outputBend = "outputs/:id/bend"
 
     /// Whether the method is PATCH; that of all others is POST.
     package var isPatch: Bool { self == .output }
@@ -67,6 +69,8 @@ extension Command {
         case .mute(let output, .off(let bars)):
             Self.muteRequest(output, ["muted": .boolean(false), "afterBars": .number(Double(bars))])
         case .mute(let output, .toggle): Self.muteRequest(output)
+        case .bend(let output, let percent, _):
+            CommandRequest(output == nil ? .bend : .outputBend, output: output, ["percent": .number(percent)])
         case .undo: CommandRequest(.undo)
         case .toggleLink, .togglePlaying, .configure: nil
         }
@@ -118,6 +122,9 @@ extension Command {
             let bars = try body.optional("afterBars")?.number(.entryBars)
             guard bars == nil || isMuted == false else { throw .badValue("afterBars: only with muted false") }
             self = .mute(output: output, isMuted.map { $0 ? .on : .off(afterBars: Int(bars ?? 0)) } ?? .toggle)
+        case .bend, .outputBend:
+            let percent = try CommandBody(["percent"], in: json).required("percent").number(.bend)
+            self = .bend(output: output, percent: percent, for: Self.bendTime)
         case .output:
             self = .adjust(output: output, try OutputAdjustment(try CommandBody(OutputAdjustment.keys, in: json)))
         }

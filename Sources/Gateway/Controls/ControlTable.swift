@@ -18,6 +18,14 @@ struct ControlTable: Sendable {
     private var away: [String: PortTrouble?] = [:]
     /// The last refused command, by the control's action.
     private var refusals: [Control.Verb: CommandError] = [:]
+    /// The buttons that bend outputs and are down.
+    private var held: Set<Held> = []
+
+    private struct Held: Hashable {
+        /// The port, as the user wrote it.
+        var port: String
+        var output: String?
+    }
 
     /// A press of a button, and what it means.
     struct Press: Hashable {
@@ -101,10 +109,29 @@ struct ControlTable: Sendable {
         let meant = controls.filter {
             ports[$0.port.value] == arrival.source && $0.message.matches(arrival.message)
         }
-        guard !meant.isEmpty, let press = detector.press(arrival) else { return [] }
-        return meant.filter { $0.isLatching || press == .down }.map {
-            Press(verb: $0.verb, port: $0.port.value, command: $0.verb.command(at: arrival.time, output: $0.output))
+        guard !meant.isEmpty else { return [] }
+        let press = detector.press(arrival)
+        return meant.compactMap { control in
+            let isDown = control.verb.isHeld ? arrival.message.isDown : press == .down
+            // What is held must also be let go by a short press, whose release looks like contact bounce.
+            guard control.verb.isHeld || press != nil && (isDown || control.isLatching) else { return nil }
+            note(control, isDown: isDown)
+            let command = control.verb.command(at: arrival.time, output: control.output, isDown: isDown)
+            return Press(verb: control.verb, port: control.port.value, command: command)
         }
+    }
+
+    private mutating func note(_ control: Control, isDown: Bool) {
+        guard control.verb.isHeld else { return }
+        let button = Held(port: control.port.value, output: control.output)
+        if isDown { held.insert(button) } else { held.remove(button) }
+    }
+
+    /// The outputs, nil for all, whose bending buttons have gone while they were down; each is returned once.
+    mutating func takeLost() -> [String?] {
+        let lost = held.filter { ports[$0.port] == nil }
+        held.subtract(lost)
+        return lost.map(\.output)
     }
 
     /// Notes the result of a press.
@@ -130,6 +157,10 @@ extension Control.Verb {
     private static let nudge = 1.0
     /// Change by one press of a tempo button, in BPM.
     private static let step = 1.0
+    /// How much faster or slower a machine runs while a button is held, in percent.
+    private static let bend = 4.0
+    /// For how long at most, in microseconds: a pedal tells only its release, which may get lost.
+    private static let longestBend: Int64 = 10_000_000
 
     fileprivate enum Moved { case offset, tempo }
 
@@ -138,7 +169,9 @@ extension Control.Verb {
         switch self {
         case .nudgeEarlier, .nudgeLater: .offset
         case .tap, .tempoUp, .tempoDown, .halfTempo, .doubleTempo: .tempo
-        case .play, .stop, .togglePlay, .realign, .mute, .undo, .toggleLink, .linkOn, .linkOff: nil
+        case .play, .stop, .togglePlay, .realign, .mute, .bendFaster, .bendSlower, .undo, .toggleLink, .linkOn,
+            .linkOff:
+            nil
         }
     }
 
@@ -147,8 +180,9 @@ extension Control.Verb {
     /// - Parameters:
     ///   - time: when the button was pressed.
     ///   - output: the name of the output that is meant; nil for all.
+    ///   - isDown: whether it is down; matters for what is held.
     /// - Returns: the command.
-    func command(at time: HostTime, output: String? = nil) -> Command {
+    func command(at time: HostTime, output: String? = nil, isDown: Bool = true) -> Command {
         switch self {
         case .play: .setPlaying(true)
         case .stop: .setPlaying(false)
@@ -162,6 +196,8 @@ extension Control.Verb {
         case .nudgeLater: .adjust(output: output, OutputAdjustment(nudge: Self.nudge))
         case .realign: .realign(output: output, .atBar)
         case .mute: .mute(output: output, .toggle)
+        case .bendFaster: .bend(output: output, percent: isDown ? Self.bend : 0, for: Self.longestBend)
+        case .bendSlower: .bend(output: output, percent: isDown ? -Self.bend : 0, for: Self.longestBend)
         case .undo: .undo
         case .toggleLink: .toggleLink
         case .linkOn: .enableLink(true)

@@ -28,8 +28,6 @@ package struct PressDetector: Sendable {
         case up
     }
 
-    /// Controller values from here on mean that the pedal is down.
-    private static let down = 64
     /// Shortest time between two moves of a button, in microseconds; anything sooner is contact bounce.
     private static let bounce: Int64 = 50_000
 
@@ -52,11 +50,10 @@ package struct PressDetector: Sendable {
         state.value = message.value
         let press: Press
         switch message.kind {
-        case .program: press = .down
-        case .note: press = message.value > 0 ? .down : .up
+        case .program, .note: press = message.isDown ? .down : .up
         case .controller:
-            press = message.value >= Self.down ? .down : .up
-            let wasDown = before.map { $0 >= Self.down }
+            press = message.isDown ? .down : .up
+            let wasDown = before.map { $0 >= ChannelMessage.down }
             let isRepeated = press == .down && before == message.value
             guard wasDown != (press == .down) || isRepeated else { return nil }
         }
@@ -65,5 +62,19 @@ package struct PressDetector: Sendable {
         if before != nil || press == .down { state.moved = arrival.time }
         if let moved, (0..<Self.bounce).contains(moved.microseconds(to: arrival.time)) { return nil }
         return press
+    }
+}
+
+extension ChannelMessage {
+    /// Controller values from here on mean that the pedal is down.
+    fileprivate static let down = 64
+
+    /// Whether the button that sent it is down by then.
+    var isDown: Bool {
+        switch kind {
+        case .program: true
+        case .note: value > 0
+        case .controller: value >= Self.down
+        }
     }
 }

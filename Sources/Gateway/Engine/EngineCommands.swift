@@ -19,7 +19,7 @@ extension GatewayEngine {
     mutating func perform(_ command: Command, _ token: ReplyToken?, at now: HostTime) throws(CommandError) {
         let before = setting(of: command)
         try carryOut(command, token, at: now)
-        if let before { noteChange(from: before, at: now) }
+        if let before { noteChange(from: before, by: command.undoControl, at: now) }
     }
 
     private mutating func carryOut(_ command: Command, _ token: ReplyToken?, at now: HostTime) throws(CommandError) {
@@ -27,7 +27,7 @@ extension GatewayEngine {
         case .enableLink(let isOn):
             keep { $0.link = isOn }
             switchLink(on: isOn, token, at: now)
-        case .toggleLink: try perform(.enableLink(!arbiter.wantsLink), token, at: now)
+        case .toggleLink: try carryOut(.enableLink(!arbiter.wantsLink), token, at: now)
         case .enableStartStopSync(let isOn):
             keep { $0.startStopSync = isOn }
             wantsStartStopSync = isOn
@@ -38,7 +38,7 @@ extension GatewayEngine {
         case .countIn(let bars):
             if let leader = arbiter.transportLeaderName { throw .notTransportLeader(leader) }
             setPlaying(true, afterBars: bars, for: token, at: now)
-        case .togglePlaying: try perform(.setPlaying(!arbiter.transport.isPlaying), token, at: now)
+        case .togglePlaying: try carryOut(.setPlaying(!arbiter.transport.isPlaying), token, at: now)
         case .setTempo(let tempo):
             if let leader = arbiter.leaderName { throw .notLeader(leader) }
             keep { $0.tempo = KeptState.rounded(tempo) }
@@ -47,10 +47,10 @@ extension GatewayEngine {
             if let leader = arbiter.leaderName { throw .notLeader(leader) }
             // An edit to the same tempo would overrule a peer that has just changed it.
             guard step != 0 else { return reply(.success(()), to: token) }
-            try perform(.setTempo(try tempo { $0 + step }), token, at: now)
+            try carryOut(.setTempo(try tempo { $0 + step }), token, at: now)
         case .scaleTempo(let factor):
             if let leader = arbiter.leaderName { throw .notLeader(leader) }
-            try perform(.setTempo(try tempo { $0 * factor }), token, at: now)
+            try carryOut(.setTempo(try tempo { $0 * factor }), token, at: now)
         case .tap(let time):
             if let leader = arbiter.leaderName { throw .notLeader(leader) }
             let reading = tapping.tapped(at: time ?? now)
@@ -58,9 +58,7 @@ extension GatewayEngine {
             isStatusStale = true
             if reading.counted == 1 { undoing.end() }
             guard let tempo = reading.tempo else { return reply(.success(()), to: token) }
-            undoing.isTapping = true
-            defer { undoing.isTapping = false }
-            try perform(.setTempo(tempo), token, at: now)
+            try carryOut(.setTempo(tempo), token, at: now)
         case .follow(let choice):
             try inputs.requireClear(choice, among: patchbay.list.senders(except: own))
             let configured = configuration.follow
@@ -92,6 +90,9 @@ extension GatewayEngine {
             try outputs.mute(name, muting, in: songPlace(at: now))
             outputsChanged()
             reply(.success(()), to: token)
+        case .bend(let name, let percent, let time):
+            if try outputs.bend(name, percent, for: time, at: now) { outputsChanged() }
+            reply(.success(()), to: token)
         case .undo: try undo(token, at: now)
         }
     }
@@ -102,7 +103,7 @@ extension GatewayEngine {
         return SongPlace(
             tick: transport.isPlaying ? arbiter.line.position(at: now) - Double(transport.startTick) : nil,
             ticksPerBar: transport.ticksPerBar, microsecondsPerBeat: arbiter.line.microsecondsPerBeat,
-            delay: SessionEdit.propagationTime + report.horizon)
+            delay: SessionEdit.propagationTime + report.horizon, now: now)
     }
 
     /// A tempo computed from the present one, in BPM and to a thousandth.

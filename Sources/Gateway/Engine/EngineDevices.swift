@@ -25,6 +25,9 @@ extension GatewayEngine {
         }
         if hasChanged { sourcesChanged(at: now) }
         controls.update(&patchbay, own: own, &effects)
+        for output in controls.takeLost() where (try? outputs.bend(output, 0, for: 0, at: now)) == true {
+            outputsChanged()
+        }
         isStatusStale = true
     }
 
@@ -67,7 +70,7 @@ extension GatewayEngine {
         if havePortsChanged { portsChanged(at: now) }
     }
 
-    /// Frees slots, and checks lines and drivers.
+    /// Frees slots, checks lines and drivers, and ends bends.
     mutating func tendOutputs(at now: HostTime) {
         let isFreed = outputs.freeSlots(report, board.generation, &patchbay, &effects, at: now)
         var changed = isFreed
@@ -79,6 +82,7 @@ extension GatewayEngine {
                 portsChanged(at: now)
             }
         }
+        changed = outputs.endBends(at: now) || changed
         if changed { outputsChanged() }
         // An output may have been waiting for a slot.
         if isFreed { portsChanged(at: now) }

@@ -25,7 +25,7 @@ extension GatewayEngine {
         for (index, part) in events.split(separator: .overflow, omittingEmptySubsequences: false).enumerated() {
             if index > 0 { arbiter.messagesLost() }
             let arrivals = part.compactMap { if case .arrival(let arrival) = $0 { arrival } else { nil } }
-            let reach = reach
+            let reach = reach(at: now)
             if !arrivals.isEmpty { decide(at: now) { $0.received(arrivals, reach: reach, at: $1) } }
         }
     }
@@ -97,9 +97,11 @@ extension GatewayEngine {
     }
 
     /// How soon every output can play, in microseconds.
-    var reach: Int64 {
+    func reach(at now: HostTime) -> Int64 {
         let beat = arbiter.line.microsecondsPerBeat
-        let slowest = outputs.all.filter(\.isEnabled).map { $0.settings.reach(microsecondsPerBeat: beat) }.max() ?? 0
+        let slowest =
+            outputs.all.filter(\.isEnabled).map { $0.settings(at: now).reach(microsecondsPerBeat: beat) }
+            .max() ?? 0
         return SessionEdit.propagationTime + report.horizon + max(0, slowest)
     }
 
@@ -108,7 +110,7 @@ extension GatewayEngine {
     ) {
         restartedAt = nil
         let bar = arbiter.transport.ticksPerBar * arbiter.line.microsecondsPerBeat / TickLine.ticksPerBeat
-        let reach = reach + Int64(bars) * bar
+        let reach = reach(at: now) + Int64(bars) * bar
         decide(for: token, at: now) { $0.setPlaying(isPlaying, reach: reach, at: $1) }
     }
 

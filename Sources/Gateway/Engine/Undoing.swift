@@ -5,15 +5,12 @@ internal import LinkNetwork
 
 /// The last change by a command, so that it can be taken back.
 ///
-/// Changes of the same setting within ``runTime`` count as one, and so does a run of taps. There is one level: undoing
-/// twice redoes.
+/// Steps of the same control within ``runTime`` count as one change, and so does a run of taps. There is one level:
+/// undoing twice redoes.
 struct Undoing: Sendable {
     private(set) var last: Change?
-    /// Whether the next change of the tempo comes from a tap.
-    var isTapping = false
-    /// Whether the next change of the same setting may be merged with the last one.
+    /// Whether the next step of the same control may be merged with the last change.
     private var isOpen = false
-    private var wasTapped = false
 
     /// Longest time between changes that are undone together, in microseconds.
     private static let runTime: Int64 = 2_000_000
@@ -25,6 +22,21 @@ struct Undoing: Sendable {
         var after: Setting
         /// When it was last set.
         var at: HostTime
+        /// What it was last set by.
+        var control: Control
+    }
+
+    /// What changes a setting: steps of one kind belong together, whoever makes them.
+    enum Control: Hashable, Sendable {
+        /// Sets a value, such as a field or a slider.
+        case value
+        /// Adds to it.
+        case step
+        /// Doubles or halves it.
+        case scale
+        case tap
+        /// Turns it to the other position.
+        case toggle
     }
 
     /// A setting that a command can change, with a value.
@@ -34,6 +46,7 @@ struct Undoing: Sendable {
         case follow(FollowChoice)
         case link(Bool)
         case startStopSync(Bool)
+        case playing(Bool)
         /// The outputs that the command means, and the names of the settings that it changes.
         case outputs([OutputTable.LiveChanges], changing: [String])
 
@@ -41,7 +54,7 @@ struct Undoing: Sendable {
         func isSame(as other: Setting) -> Bool {
             switch (self, other) {
             case (.tempo, .tempo), (.quantum, .quantum), (.follow, .follow), (.link, .link),
-                (.startStopSync, .startStopSync):
+                (.startStopSync, .startStopSync), (.playing, .playing):
                 true
             case (.outputs(let ours, let settings), .outputs(let theirs, let others)):
                 settings == others && ours.map(\.occupant) == theirs.map(\.occupant)
@@ -52,14 +65,17 @@ struct Undoing: Sendable {
 
     /// Takes a change that a command has made.
     mutating func note(_ change: Change) {
-        defer { (isOpen, wasTapped) = (true, isTapping) }
+        defer { isOpen = true }
         guard let last, isOpen, last.before.isSame(as: change.before), last.after == change.before,
-            isTapping && wasTapped || last.at.microseconds(to: change.at) <= Self.runTime
+            last.control == change.control,
+            change.control == .tap || last.at.microseconds(to: change.at) <= Self.runTime
         else {
             self.last = change
             return
         }
-        self.last = last.before == change.after ? nil : Change(before: last.before, after: change.after, at: change.at)
+        var whole = change
+        whole.before = last.before
+        self.last = last.before == change.after ? nil : whole
     }
 
     /// Makes the next change one of its own.
@@ -75,21 +91,18 @@ struct Undoing: Sendable {
 // Taking back what commands have changed.
 extension GatewayEngine {
     /// The present value of what a command is about to change; nil if it cannot be taken back.
-    ///
-    /// Commands that give other commands, such as a tap, leave it to those.
     func setting(of command: Command) -> Undoing.Setting? {
         switch command {
-        case .setTempo: .tempo(arbiter.expectedTempo.asStated)
+        case .setTempo, .stepTempo, .scaleTempo, .tap: .tempo(arbiter.expectedTempo.asStated)
         case .setQuantum: .quantum(arbiter.quantum)
         case .follow: .follow(inputs.sources.choice)
-        case .enableLink: .link(arbiter.wantsLink)
+        case .enableLink, .toggleLink: .link(arbiter.wantsLink)
         case .enableStartStopSync: .startStopSync(wantsStartStopSync)
+        case .setPlaying, .togglePlaying, .countIn: .playing(arbiter.expectsToPlay)
         case .mute(let name, _): .outputs(outputs.liveChanges(of: name), changing: ["mute"])
         case .adjust(let name, let change):
             change.settings.isEmpty ? nil : .outputs(outputs.liveChanges(of: name), changing: change.settings)
-        case .toggleLink, .setPlaying, .countIn, .togglePlaying, .stepTempo, .scaleTempo, .tap, .realign, .configure,
-            .undo:
-            nil
+        case .realign, .bend, .configure, .undo: nil
         }
     }
 
@@ -101,16 +114,17 @@ extension GatewayEngine {
         case .follow: .follow(inputs.sources.choice)
         case .link: .link(arbiter.wantsLink)
         case .startStopSync: .startStopSync(wantsStartStopSync)
+        case .playing: .playing(arbiter.expectsToPlay)
         case .outputs(let outputs, let settings):
             .outputs(self.outputs.liveChanges(ofSame: outputs), changing: settings)
         }
     }
 
     /// Notes what a command has changed.
-    mutating func noteChange(from before: Undoing.Setting, at now: HostTime) {
+    mutating func noteChange(from before: Undoing.Setting, by control: Undoing.Control, at now: HostTime) {
         let after = present(before)
         guard after != before else { return }
-        undoing.note(Undoing.Change(before: before, after: after, at: now))
+        undoing.note(Undoing.Change(before: before, after: after, at: now, control: control))
         isStatusStale = true
     }
 
@@ -138,9 +152,14 @@ extension GatewayEngine {
             let present = arbiter.expectedTempo
             guard present.microsecondsPerBeat != tempo.microsecondsPerBeat else { return nil }
             return .changedSince("the tempo was set to \(tempo.text) BPM, and is \(present.text) BPM now")
+        case .playing(let isPlaying):
+            if let leader = arbiter.transportLeaderName { return .notTransportLeader(leader) }
+            guard arbiter.expectsToPlay != isPlaying else { return nil }
+            return .changedSince("the song was \(isPlaying ? "stopped" : "started") by somebody else")
         case .outputs(let outputs, _):
             return self.outputs.liveChanges(ofSame: outputs).isEmpty
                 ? .changedSince("the output that was changed is gone") : nil
+        // Only commands change these, so the last change is of what there is now.
         case .quantum, .follow, .link, .startStopSync: return nil
         }
     }
@@ -154,11 +173,12 @@ extension GatewayEngine {
         case .follow(let choice): try perform(.follow(choice), token, at: now)
         case .link(let isOn): try perform(.enableLink(isOn), token, at: now)
         case .startStopSync(let isOn): try perform(.enableStartStopSync(isOn), token, at: now)
+        case .playing(let isPlaying): try perform(.setPlaying(isPlaying), token, at: now)
         case .outputs(let before, let settings):
             let present = present(setting)
             outputs.restore(before, settings, in: songPlace(at: now))
             adjusted(at: now)
-            noteChange(from: present, at: now)
+            noteChange(from: present, by: .value, at: now)
             reply(.success(()), to: token)
         }
     }
@@ -172,6 +192,7 @@ extension GatewayEngine {
         case .follow(let choice): "follow \(choice.text) again"
         case .link(let isOn): "Link \(isOn ? "on" : "off") again"
         case .startStopSync(let isOn): "start/stop sync \(isOn ? "on" : "off") again"
+        case .playing(let isPlaying): isPlaying ? "play again" : "stop again"
         case .outputs(let outputs, let settings): text(of: self.outputs.stillHere(outputs), settings)
         }
     }
@@ -189,6 +210,20 @@ extension GatewayEngine {
         let names = outputs.prefix(2).map(\.name) + (outputs.count > 2 ? ["\(outputs.count - 2) more"] : [])
         let words = settings.map { $0 == "switch" ? "on/off" : $0 }
         return "\(words.joined(separator: " and ")) of \(names.joined(separator: ", ")) back"
+    }
+}
+
+extension Command {
+    /// What it is a step of.
+    var undoControl: Undoing.Control {
+        switch self {
+        case .tap: .tap
+        case .stepTempo: .step
+        case .scaleTempo: .scale
+        case .adjust(_, let change): change.nudge == nil ? .value : .step
+        case .toggleLink, .togglePlaying, .mute(_, .toggle): .toggle
+        default: .value
+        }
     }
 }
 

@@ -17,7 +17,7 @@ extension OutputTable {
         let hasLines = all.contains { $0.destination.isRaw && $0.presence == .here }
         let period = all.contains(where: \.isSettling) ? Self.settlingPeriod : Self.linePeriod
         let check = isClockThreadAwaited || hasLines ? now.advanced(byMicroseconds: period) : nil
-        return [check, watch.next].compactMap(\.self).min()
+        return ([check, watch.next] + all.map(\.bending.deadline)).compactMap(\.self).min()
     }
 
     /// Opens absent lines, drops broken ones, and closes unused ones.

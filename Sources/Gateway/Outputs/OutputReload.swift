@@ -47,6 +47,7 @@ extension OutputTable {
     private mutating func settle(_ slot: Int, _ request: OutputRequest) {
         var request = request
         request.name = all[slot].request.name  // by which its settings are saved; another counts from the next start on
+        all[slot].request.groups = request.groups
         // A profile that recognized the device stays if it still exists; one that the user no longer names does not.
         let recognised = all[slot].request.profile == nil ? all[slot].profile?.id : nil
         let profile = request.profile ?? recognised.flatMap { try? configuration.library.profile(id: $0) }

@@ -12,6 +12,8 @@ package struct OutputRequest: Hashable, Sendable {
     package var overrides: ProfileOverrides
     /// Tempos for a device whose profile does not say.
     var tempos = TempoRange.all
+    /// Names of groups that it belongs to; a command for one of them is for all outputs in it.
+    package var groups: [String]
 
     /// Whether it sends time code instead of a clock; a sequencer port may have an output of each.
     package let isTimeCode: Bool
@@ -29,12 +31,13 @@ package struct OutputRequest: Hashable, Sendable {
 
     package init(
         _ destination: Destination, name: String? = nil, profile: Profile? = nil,
-        overrides: ProfileOverrides = ProfileOverrides()
+        overrides: ProfileOverrides = ProfileOverrides(), groups: [String] = []
     ) {
         self.destination = destination
         self.name = name
         self.profile = profile
         self.overrides = overrides
+        self.groups = groups
         let profile = profile ?? Profile(id: "", name: "")
         isTimeCode = ((try? profile.applying(overrides)) ?? profile).timeCode != nil
     }

@@ -100,18 +100,18 @@ struct OutputTable: Sendable {
     /// Changes settings of one output or of all; either all change or none does.
     ///
     /// - Parameters:
-    ///   - name: of the output; nil for all.
+    ///   - name: of the output or a group; nil for all.
     ///   - change: refused if it would move an offset out of its range, or if the named output has no such setting.
     ///   - line: where ticks fall, for marking them.
     ///   - now: the present time.
-    /// - Throws: when the name does not match exactly one output, or the change is refused.
+    /// - Throws: when the name matches neither a group nor exactly one output, or the change is refused.
     mutating func adjust(
         _ name: String?, _ change: OutputAdjustment, marking line: TickLine, at now: HostTime
     ) throws(CommandError) {
-        let slots = try slots(of: name)
+        let (slots, isOne) = try meant(by: name)
         let room = NudgeRoom(slots.map { (all[$0].name, all[$0].offset) })
         if let nudge = change.nudge, let refusal = room.refusal(of: nudge) { throw refusal }
-        if name != nil, change.isOfClock, let output = slots.map({ all[$0] }).first(where: { !$0.isClock }) {
+        if isOne, change.isOfClock, let output = slots.map({ all[$0] }).first(where: { !$0.isClock }) {
             throw .outOfRange(
                 "\(output.name) sends time code, so it has no multiply, divide, swing, tempo range or marks",
                 possible: "its offset and whether it sends can be changed")
@@ -124,9 +124,9 @@ struct OutputTable: Sendable {
         }
     }
 
-    /// The live changes of one output or of all, to restore them later; none if the name is unclear.
+    /// The live changes of one output, of a group, or of all, to restore them later; none if the name is unclear.
     func liveChanges(of name: String?) -> [LiveChanges] {
-        ((try? slots(of: name)) ?? []).map { slot in
+        ((try? meant(by: name).slots) ?? []).map { slot in
             let output = all[slot]
             return LiveChanges(
                 occupant: output.occupant, name: output.name, live: output.live.withoutShift,
@@ -182,13 +182,19 @@ struct OutputTable: Sendable {
         offsets = offsets.filter { ids.contains($0.key) }
     }
 
-    /// The slots of the outputs that a command means.
-    private func slots(of name: String?) throws(CommandError) -> [Int] {
+    /// The outputs that a command means.
+    ///
+    /// - Parameter name: of a group or an output; nil for all.
+    /// - Returns: their slots, and whether one output was named.
+    /// - Throws: when the name matches neither a group nor exactly one output.
+    private func meant(by name: String?) throws(CommandError) -> (slots: [Int], isOne: Bool) {
         let here = all.indices.filter { all[$0].presence == .here }
-        guard let name else { return here }
+        guard let name else { return (here, false) }
+        let members = here.filter { all[$0].isInGroup(name) }
+        guard members.isEmpty else { return (members, false) }
         do throws(UnclearName) {
             let output = try NameMatch.resolve(name, among: here.map { all[$0] })
-            return here.filter { all[$0].id == output.id }
+            return (here.filter { all[$0].id == output.id }, true)
         } catch {
             throw .unclearName(error)
         }
@@ -197,17 +203,17 @@ struct OutputTable: Sendable {
     /// Stops playing devices and lets them enter again.
     ///
     /// - Parameters:
-    ///   - name: of the output; nil for all with a connected device.
+    ///   - name: of the output or a group; nil for all with a connected device.
     ///   - when: where they enter.
     ///   - isPlaying: whether the song has begun.
     /// - Throws: when no device can be realigned.
     mutating func realign(_ name: String?, _ when: Realignment, isPlaying: Bool) throws(CommandError) {
-        let slots = try slots(of: name)
+        let (slots, isOne) = try meant(by: name)
         let obstacles = slots.map { all[$0].obstacle(toRealigningWhile: isPlaying) }
         for (slot, obstacle) in zip(slots, obstacles) where obstacle == nil { all[slot].realigning.ask(when) }
         guard !obstacles.contains(where: { $0 == nil }) else { return }
         let reasons = obstacles.compactMap(\.self)
-        if name != nil, let reason = reasons.first { throw reason }
+        if isOne, let reason = reasons.first { throw reason }
         let others = reasons.filter { if case .notConnected = $0 { false } else { true } }
         throw others.first ?? .notConnected(nil)
     }
@@ -215,18 +221,46 @@ struct OutputTable: Sendable {
     /// Has devices stopped, or enter, at a bar.
     ///
     /// - Parameters:
-    ///   - name: of the output; nil for all whose devices can be stopped.
+    ///   - name: of the output or a group; nil for all whose devices can be stopped.
     ///   - muting: what is asked.
     ///   - song: where the song is.
-    /// - Throws: when the name does not match exactly one output, or its device cannot be stopped.
+    /// - Throws: when the name matches neither a group nor exactly one output, or its device cannot be stopped.
     mutating func mute(_ name: String?, _ muting: Muting, in song: SongPlace) throws(CommandError) {
-        let meant = try slots(of: name)
+        let (meant, isOne) = try meant(by: name)
         // One that was muted before its profile changed can still be let in.
         let slots = meant.filter { all[$0].canBeMuted || all[$0].muted.isMuted }
-        if name != nil, let other = meant.first(where: { !slots.contains($0) }) { throw .notMutable(all[other].name) }
+        if isOne, let other = meant.first(where: { !slots.contains($0) }) { throw .notMutable(all[other].name) }
         let areMuted = slots.allSatisfy { all[$0].muted.isMuted }
         let asked = muting != .toggle ? muting : areMuted ? .off(afterBars: 0) : .on
         for slot in slots { all[slot].mute(asked, in: song) }
+    }
+
+    /// Holds devices off the tempo, or lets them go; a session does not hear of it.
+    ///
+    /// - Parameters:
+    ///   - name: of the output or a group; nil for all that send a clock.
+    ///   - percent: how much faster, limited by ``CommandRange/bend``; 0 lets go.
+    ///   - time: for how long, in microseconds, unless the command comes again.
+    ///   - now: the present time.
+    /// - Returns: whether any is held otherwise than before.
+    /// - Throws: when the name matches nothing, or an output without a clock.
+    mutating func bend(
+        _ name: String?, _ percent: Double, for time: Int64, at now: HostTime
+    ) throws(CommandError) -> Bool {
+        let (meant, isOne) = try meant(by: name)
+        let slots = meant.filter { all[$0].isClock }
+        if isOne, slots.isEmpty, let other = meant.first {
+            throw .outOfRange(
+                "\(all[other].name) sends time code, which cannot be bent", possible: "outputs with a clock can")
+        }
+        return slots.reduce(false) { all[$1].bend(percent, for: time, at: now) || $0 }
+    }
+
+    /// Lets devices go whose time is over.
+    ///
+    /// - Returns: whether there were any.
+    mutating func endBends(at now: HostTime) -> Bool {
+        all.indices.reduce(false) { all[$1].endBend(at: now) || $0 }
     }
 
     /// Notes that the song has ended, has moved, or another one plays.

@@ -19,7 +19,7 @@ extension OutputBoard {
                 sink: output.boardSink,
                 isEnabled: output.isEnabled, isShared: output.hearers > 1, occupant: output.occupant,
                 connections: output.connections, realigning: output.realigning, probe: output.mark,
-                rest: output.muted.rest)
+                rest: output.muted.rest, bend: output.bending.rate)
             slots[slot].settings.tempos = output.tempos(foldedInto: fold)
             if let probing, probing.slots >> UInt64(slot) & 1 == 1 { slots[slot].probe = probing.probe }
         }

@@ -9,6 +9,8 @@ struct SongPlace {
     var microsecondsPerBeat: Int64
     /// Microseconds until a change that is made now has reached the output thread, and what is in the queue has left it.
     var delay: Int64
+    /// The present time.
+    var now: HostTime
 
     /// The first bar before which a device can be sent something.
     ///

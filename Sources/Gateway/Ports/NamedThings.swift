@@ -1,5 +1,6 @@
 package import ALSASequencer
 internal import ConfigurationFiles
+internal import Essentials
 package import GatewayStatus
 
 // The names of outputs and ports.
@@ -14,6 +15,12 @@ extension Output: Named {
     static var kind: String { "output" }
     var names: [[String]] { [[id], [name]] }
     var furtherNames: [String] { [profile?.id].compactMap(\.self) }
+
+    /// Whether it belongs to a group; case-insensitive, and spaces around the name are ignored.
+    func isInGroup(_ name: String) -> Bool {
+        let name = name.trimmed.lowercased()
+        return request.groups.contains { $0.lowercased() == name }
+    }
 }
 
 extension PortDescription: Named {

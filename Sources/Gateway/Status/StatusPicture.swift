@@ -153,7 +153,8 @@ struct StatusPicture: Sendable {
                 sentTempo: hasClock && output.isClock ? (tempo * count.pulsesPerTick * 100).rounded() / 100 : nil,
                 latenessMicroseconds: output.isAway ? nil : Status.Lateness(count.lateness),
                 lastMinute: output.isAway ? nil : Status.Punctuality(count.lastMinute(at: now)),
-                timeCode: output.timeCode?.rate.name, muted: output.muted.isMuted,
+                timeCode: output.timeCode?.rate.name, groups: output.request.groups, bend: output.bend(at: now),
+                muted: output.muted.isMuted,
                 changesAtBeat: output.muted.change(in: leadership.transport, at: leadership.line.position(at: now)))
         }
     }
@@ -233,6 +234,12 @@ extension Output {
 
     /// Our own port, for an output that waits for subscribers.
     fileprivate var ownPort: String? { takesSubscribers ? source?.description : nil }
+
+    /// How it is bent, and how far it is from its place; nil if it is in its place.
+    fileprivate func bend(at now: HostTime) -> Status.Bend? {
+        let (percent, shift) = (Double(bending.rate) / 10_000, bending.shift(at: now))
+        return percent == 0 && shift == 0 ? nil : Status.Bend(percent: percent, milliseconds: Double(shift) / 1_000)
+    }
 
     /// Tells that its device was removed, and what happens when it returns.
     func loss(isPlaying: Bool) -> Notice {

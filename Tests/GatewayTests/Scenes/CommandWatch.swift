@@ -135,7 +135,9 @@ struct CommandWatch {
                 isFollowing
                     || doneByLink.contains(token)
                         && (peer.isPlaying != isPlaying || status.leadership.transport.isPlaying == isPlaying)
-            case .toggleLink, .togglePlaying, .countIn, .tap, .stepTempo, .scaleTempo, .realign, .mute, .undo: true
+            case .toggleLink, .togglePlaying, .countIn, .tap, .stepTempo, .scaleTempo, .realign, .mute, .bend,
+                .undo:
+                true
             }
         return isShown ? nil : "the reply to \(command) comes before the status shows it"
     }

@@ -119,6 +119,41 @@ struct MuteSceneTests {
         }
     }
 
+    @Test(arguments: [40.0, 120, 300])
+    func `with every profile the song begins on its tick after a count-in`(tempo: Double) throws {
+        let library = ProfileLibrary(builtIn: BuiltInProfile.all, folders: [])
+        for (group, start) in stride(from: 0, to: library.profiles.count, by: 16).enumerated() {
+            let profiles = Array(library.profiles[start..<min(start + 16, library.profiles.count)])
+            var world = GatewayWorld("count-in with profiles", seed: UInt64(group))
+            var configuration = GatewayConfiguration()
+            configuration.tempo = Tempo(beatsPerMinute: tempo)
+            configuration.isLinkEnabled = false
+            configuration.live.outputs.hasClockPort = false
+            configuration.live.outputs.library = library
+            configuration.live.outputs.outputs = profiles.enumerated().map {
+                OutputRequest(.name(machineName($0)), profile: $1)
+            }
+            let ours = world.addGateway(configuration)
+            for number in profiles.indices {
+                let name = machineName(number)
+                world.nodes[ours].sequencer.plug(.device(30 + number, name, "\(name) MIDI 1", card: number))
+            }
+            try world.run(until: 2)
+            world.command(.countIn(bars: 1), at: ours)
+            try world.run(until: 4 + 3 * 240 / tempo)
+            let leadership = world.nodes[ours].status.leadership
+            let begin = leadership.line.time(ofTick: leadership.transport.startTick).microseconds
+            for (number, profile) in profiles.enumerated() where profile.settings.takesTransport {
+                guard profile.timeCode == nil, profile.settings.start != .none else { continue }
+                let events = machine(number, world, ours).events
+                let started = try #require(events.firstIndex { [.start, .continue].contains($0.message) })
+                let first = try #require(events[started...].first { $0.message == .timingClock })
+                let apart = first.at - begin - profile.settings.offset
+                #expect(abs(apart) < 1_000, "\(profile.id) begins \(apart) us off")
+            }
+        }
+    }
+
     @Test(arguments: Seeds.standing(1...10))
     func `an entry some bars into the song survives a change of tempo in the count-in`(seed: UInt64) throws {
         var world = GatewayWorld("count-in with an entry", seed: seed)

@@ -66,8 +66,9 @@ struct SceneConfiguration: Hashable {
         "doubled": "match: [Box 4]\nclock: { multiply: 2, swing: 60 }",
         "divided": "match: [Box 5]\nclock: { divide: 3, range: [20, 60], when: playing, preroll: 1 }",
     ]
-    /// A button for each action.
-    private static let controls = Control.Verb.allCases.enumerated().map { number, verb in
+    /// A button for each action, but for those that take a machine off the beat on purpose.
+    fileprivate static let verbs = Control.Verb.allCases.filter { !$0.isHeld }
+    private static let controls = verbs.enumerated().map { number, verb in
         Control(
             port: Placed("Pedal", at: .init(file: "", line: 1, column: 1)), message: .init(.note, number), verb: verb)
     }
@@ -409,7 +410,7 @@ extension SceneStep {
             case 17: .watch
             case 18: .kill(SceneConfiguration(using: &random))
             case 19: .pedal(random.chance(0.8))
-            case 20, 21: .press(.random(in: 0..<Control.Verb.allCases.count, using: &random))
+            case 20, 21: .press(.random(in: 0..<SceneConfiguration.verbs.count, using: &random))
             case 22: .refuseControls(random.chance(0.3))
             default: .command(Self.command(using: &random))
             }

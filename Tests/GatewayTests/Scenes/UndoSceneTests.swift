@@ -110,6 +110,11 @@ struct UndoSceneTests {
         expect(
             .setTempo(Tempo(beatsPerMinute: 133.7)), "tempo back to 120 BPM", "tempo back to 133.7 BPM",
             is: { "\(tempo($0))" })
+        let plays = { (scene: GatewayScene) in "\(scene.status.leadership.transport.isPlaying)" }
+        expect(.setPlaying(true), "stop again", "play again", is: plays)
+        expect(.togglePlaying, "play again", "stop again", is: plays)
+        expect(.countIn(bars: 1), "stop again", "play again", is: plays)
+        give(.setPlaying(false), &scene)
         expect(
             .setQuantum(Beats(3)), "quantum back to 4 beats", "quantum back to 3 beats",
             is: { "\($0.status.leadership.quantum.value) \($0.kept.quantum == nil)" })
@@ -168,6 +173,15 @@ struct UndoSceneTests {
         give(.undo, &scene)
         #expect(scene.status.leadership.quantum == Beats(4))
         #expect(tempo(scene) == 100)
+        // Steps are not merged with a value set before them.
+        give(.setTempo(Tempo(beatsPerMinute: 110)), &scene)
+        give(.stepTempo(by: 1), &scene)
+        give(.stepTempo(by: 1), &scene)
+        give(.undo, &scene)
+        #expect(tempo(scene) == 110)
+        give(.setTempo(Tempo(beatsPerMinute: 100)), &scene, thenWait: 2_100)
+        give(.setQuantum(Beats(3)), &scene)
+        give(.undo, &scene)
         // What is set right after an undo is not part of it.
         give(.setQuantum(Beats(5)), &scene)
         give(.undo, &scene)
@@ -198,7 +212,8 @@ struct UndoSceneTests {
         var scene = try scene()
         give(.setQuantum(Beats(3)), &scene)
         let harmless: [Command] = [
-            .setTempo(Tempo(beatsPerMinute: 120)), .enableLink(false), .follow(.auto), .setPlaying(true),
+            .setTempo(Tempo(beatsPerMinute: 120)), .enableLink(false), .follow(.auto), .setPlaying(false),
+            .bend(output: nil, percent: 4, for: Command.bendTime),
             .adjust(output: nil, OutputAdjustment(nudge: 0)), .adjust(output: nil, OutputAdjustment(shift: 3)),
             .adjust(output: nil, OutputAdjustment(markSeconds: 3)),
         ]
@@ -228,6 +243,25 @@ struct UndoSceneTests {
             }
         }
         #expect(world.nodes[ours].status.undo == nil)
+    }
+
+    @Test
+    func `a song that a peer has stopped since is not undone`() throws {
+        var world = GatewayWorld("stopped since", seed: 1)
+        let (peer, ours) = (try world.addNode(tempo: 120), try world.addNode(tempo: 120))
+        for node in [peer, ours] {
+            world.setLink(true, at: node)
+            world.command(.enableStartStopSync(true), at: node)
+        }
+        try world.run(until: 5)
+        world.command(.setPlaying(true), at: ours)
+        try world.run(until: 8)
+        #expect(world.nodes[ours].status.undo == "stop again")
+        world.command(.setPlaying(false), at: peer)
+        try world.run(until: 10)
+        #expect(world.nodes[ours].status.undo == nil)
+        let token = world.command(.undo, at: ours)
+        #expect(world.nodes[ours].refusal(token) == .changedSince("the song was stopped by somebody else"))
     }
 
     @Test
