@@ -12,9 +12,9 @@ struct StatusCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status", abstract: "Show who leads, the tempo, the beat, the peers and the outputs.",
         discussion: """
-            Outputs in trouble come first, and the most important is at the end, where a terminal shows it. LATE counts \
-            ticks over a millisecond late; HALF, 99 % and WORST say how late so many of them were at most. On a narrow \
-            terminal some columns are left out. 'tactus watch' keeps showing it.
+            Outputs in trouble come first. Mode, tempo and transport are at the end, where a terminal shows them. LATE \
+            counts ticks over a millisecond late; HALF and 99 % say how late at most half and 99 % of the ticks were, \
+            WORST how late the latest was. A narrow terminal shows fewer columns. 'tactus watch' keeps showing it all.
 
             With --qr it prints a QR code instead. It opens the panel at --url, and contains the token of \
             --token-file, so whoever scans it can control the gateway.
