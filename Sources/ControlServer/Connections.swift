@@ -37,7 +37,7 @@ final class Connections: Sendable {
     static let most = 128
     /// Connections that a client may have even if there are too many.
     ///
-    /// About what a browser with the panel, `tactus status --watch` and a program for metrics have together. They may
+    /// About what a browser with the panel, `tactus watch` and a program for metrics have together. They may
     /// have more, since only the client with the most loses any.
     static let share = 8
 

@@ -27,12 +27,13 @@ package func digits(_ number: some BinaryInteger, _ count: Int) -> String {
     return String(repeating: "0", count: max(0, count - text.count)) + text
 }
 
-/// Microseconds as people say them: three digits, in us, ms or s.
+/// Microseconds as people say them, in us, ms or s: `31.0 us`, `1.23 ms`, `141.2 ms`.
 package func spokenDuration(_ microseconds: Double) -> String {
     switch abs(microseconds) {
     case ..<99.95: "\(fixed(microseconds, 1)) us"
     case ..<999.5: "\(fixed(microseconds, 0)) us"
-    case ..<999_500: "\(fixed(microseconds / 1_000, 2)) ms"
+    case ..<99_995: "\(fixed(microseconds / 1_000, 2)) ms"
+    case ..<999_950: "\(fixed(microseconds / 1_000, 1)) ms"
     default: "\(fixed(microseconds / 1_000_000, 2)) s"
     }
 }

@@ -12,31 +12,34 @@ struct StatusCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status", abstract: "Show who leads, the tempo, the beat, the peers and the outputs.",
         discussion: """
-            With --watch it fills the terminal and keeps updating. Keys play, tap, nudge and switch; they are in \
-            the last line. It reconnects when the gateway restarts. Without a terminal it prints a line each second.
+            Outputs in trouble come first. Mode, tempo and transport are at the end, where a terminal shows them. LATE \
+            counts ticks over a millisecond late; HALF and 99 % say how late at most half and 99 % of the ticks were, \
+            WORST how late the latest was. A narrow terminal shows fewer columns. 'tactus watch' keeps showing it all.
 
             With --qr it prints a QR code instead. It opens the panel at --url, and contains the token of \
             --token-file, so whoever scans it can control the gateway.
 
             EXAMPLES
               tactus status
-              tactus status --watch
               tactus status --json | jq .tempo
               tactus status --qr --url http://rack.local:8808 --token-file token.txt
             """)
 
-    @Flag(help: "Keep showing it, on the whole terminal, with keys to play.") var watch = false
     @Flag(help: "Print a QR code that opens the panel on a phone.") var qr = false
+    /// An option of version 0.2.0.
+    @Flag(help: .hidden) var watch = false
     @OptionGroup var remote: RemoteOptions
 
     func validate() throws {
-        if qr, watch || remote.json { throw ValidationError("--qr cannot be combined with --watch or --json") }
+        if watch { throw ValidationError("--watch has become a command: 'tactus watch'") }
+        if qr, remote.json { throw ValidationError("--qr cannot be combined with --json") }
     }
 
     func run() async throws {
         guard !qr else { return try await printCode() }
-        guard !watch else { return try await StatusWatch(client: remote.client, isJSON: remote.json).run() }
-        try await remote.ask("status") { StatusText.lines($0).joined(separator: "\n") }
+        try await remote.ask("status") {
+            StatusText.lines($0, width: Terminal()?.size.columns).joined(separator: "\n")
+        }
     }
 
     private func printCode() async throws {

@@ -3,28 +3,40 @@ import GatewayStatus
 
 /// A status as text for people.
 enum StatusText {
-    /// The whole status in a few lines.
-    static func lines(_ status: Status) -> [String] {
-        var lines = [
-            row("mode", "\(status.mode.rawValue) (\(status.reason))"),
-            row("tempo", shownTempo(status)),
-            row("beat", "\(reached(status.beat)), phase \(reached(status.phase)) of \(decimals(status.quantum))"),
-            row("transport", transport(status)),
-            row("link", link(status.link)),
-        ]
+    /// The whole status, the most important last: that is what a terminal still shows of many lines.
+    ///
+    /// - Parameters:
+    ///   - status: of the gateway.
+    ///   - width: the number of characters that fit in a line; nil for lines of any length.
+    /// - Returns: facts, outputs, warnings, and who leads, with empty lines between.
+    static func lines(_ status: Status, width: Int?) -> [String] {
+        var facts: [(String, String)] = []
         if !status.link.interfaces.isEmpty {
-            lines.append(row("networks", status.link.interfaces.joined(separator: ", ")))
+            facts.append(("networks", status.link.interfaces.joined(separator: ", ")))
         }
-        if let change = status.link.lastChange { lines.append(row("changed", PeersText.text(change))) }
-        lines.append(row("follower", follower(status.follower)))
-        lines += status.follower.refused.map { row("ignored", ignored($0)) }
-        lines += status.outputs.map { row("output", output($0)) }
-        lines.append(row("real time", realtime(status.realtime)))
-        for warning in status.warnings {
-            lines += [row("warning", warning.message), row("  fix", warning.fix)]
+        if let change = status.link.lastChange { facts.append(("changed", PeersText.text(change))) }
+        facts.append(("follower", follower(status.follower)))
+        facts += status.follower.refused.map { ("ignored", ignored($0)) }
+        facts.append(("real time", realtime(status.realtime)))
+        let table = OutputRows(status, width: width)
+        let outputs = table.rows.isEmpty ? [noOutputs] : [table.heading] + table.rows.map(\.text)
+        let warnings = status.warnings.flatMap { [("warning", $0.message), ("  fix", $0.fix)] }
+        let leading = [
+            ("link", link(status.link)), ("mode", "\(status.mode.rawValue) (\(status.reason))"),
+            ("tempo", shownTempo(status)),
+            ("beat", "\(reached(status.beat)), phase \(reached(status.phase)) of \(decimals(status.quantum))"),
+            ("transport", transport(status)),
+        ]
+        func rows(_ rows: [(String, String)]) -> [String] {
+            rows.flatMap { name, text in
+                Line.wrapped(text, after: Line(name.padded(to: 11)), to: width ?? .max).map(\.text)
+            }
         }
-        return lines.map(\.withoutControls)
+        let groups = [rows(facts), outputs, rows(warnings), rows(leading)]
+        return Array(groups.filter { !$0.isEmpty }.joined(separator: [""]))
     }
+
+    static let noOutputs = "no outputs; connect a device"
 
     /// One line for a terminal, at most `width` characters wide.
     static func live(_ status: Status, width: Int) -> String {
@@ -96,7 +108,7 @@ enum StatusText {
         var parts = [follower.state.rawValue]
         if let source = follower.source { parts.append(source) }
         if let tempo = follower.tempo { parts.append(followed(tempo, follower.tempoDoubt ?? 0)) }
-        if let jitter = follower.jitterMicroseconds { parts.append("jitter \(whole(jitter)) us") }
+        if let jitter = follower.jitterMicroseconds { parts.append("jitter \(spokenDuration(jitter))") }
         if let coarse = follower.coarsenessMicroseconds, coarse >= 2_000 {
             parts.append("ticks up to \(fixed(coarse / 1_000, 1)) ms late")
         }
@@ -107,21 +119,6 @@ enum StatusText {
     static func ignored(_ clock: Status.Follower.Refused) -> String {
         let messages = "\(counted(clock.ticks, "tick")), \(counted(clock.transport, "transport message"))"
         return "\(clock.name) (\(clock.port)): \(messages) (\(clock.reason))"
-    }
-
-    private static func output(_ output: Status.Output) -> String {
-        var parts = output.muted ? ["muted"] : []
-        parts += output.profile.map { ["profile \($0)"] } ?? []
-        let unit = output.timeCode == nil ? "tick" : "quarter frame"
-        if !output.isAbsent { parts += [counted(output.ticks, unit), "\(output.lateTicks) late"] }
-        if output.skippedTicks > 0, !output.isAbsent { parts.append("\(output.skippedTicks) left out") }
-        if let lateness = output.latenessMicroseconds { parts.append("99 % at most \(whole(lateness.p99)) us late") }
-        if output.offsetMilliseconds != 0 { parts.append("offset \(decimals(output.offsetMilliseconds)) ms") }
-        parts += rateAndSwing(output)
-        let port = output.port ?? "not connected"
-        let id = output.id == output.name.lowercased() ? "" : " (\(output.id))"
-        let text = "\(output.name)\(id), \(output.enabled ? port : "disabled")"
-        return parts.isEmpty ? text : "\(text): \(parts.joined(separator: ", "))"
     }
 
     /// The output's `multiply`, `divide` and `swing`, as words; those at their defaults are left out.
@@ -143,18 +140,15 @@ enum StatusText {
         let memory = "memory \(realtime.memoryLocked ? "locked" : "not locked")"
         var parts = [priority, memory, "dispatch \(realtime.dispatch)"]
         if let latency = realtime.wakeUpLatencyMicroseconds {
-            parts.append("wakes up at most \(whole(latency.p99)) us late (99 %), \(whole(latency.max)) us at worst")
+            let (most, worst) = (spokenDuration(latency.p99), spokenDuration(latency.max))
+            parts.append("wakes up at most \(most) late (99 %), \(worst) at worst")
         }
         return parts.joined(separator: ", ")
     }
 
-    private static func peers(_ count: Int) -> String { counted(count, "peer") }
+    static func peers(_ count: Int) -> String { counted(count, "peer") }
 
-    private static func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
-
-    private static func row(_ name: String, _ text: String) -> String {
-        name.padded(to: 11) + text
-    }
+    static func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
 
     /// At most two decimals, without trailing zeros.
     static func decimals(_ value: Double) -> String { shortest(value, atMost: 2) }

@@ -16,19 +16,20 @@ struct Tactus: AsyncParsableCommand {
             EXAMPLES
               tactus run       start the gateway; Ctrl-C ends it
               tactus status    in another terminal: who leads, the tempo, the outputs
+              tactus watch     the same, live, with keys to play
               tactus play
               tactus tempo +1
               tactus doctor    what keeps this machine from a precise clock
             """,
         version: version,
         subcommands: [
-            Run.self, StatusCommand.self, PeersCommand.self, LinkCommand.self, StartStopSyncCommand.self,
-            PlayCommand.self, StopCommand.self, TempoCommand.self, TapCommand.self, QuantumCommand.self,
-            FollowCommand.self, NudgeCommand.self, RealignCommand.self, MuteCommand.self, BendCommand.self,
-            UnmuteCommand.self,
-            UndoCommand.self, ReloadCommand.self,
-            LearnCommand.self, CalibrateCommand.self, MonitorCommand.self, PortsCommand.self, ProfilesCommand.self,
-            ConfigCommand.self, DoctorCommand.self, ReportCommand.self,
+            Run.self, StatusCommand.self, WatchCommand.self, PeersCommand.self, LinkCommand.self,
+            StartStopSyncCommand.self, PlayCommand.self, StopCommand.self, TempoCommand.self, TapCommand.self,
+            QuantumCommand.self, FollowCommand.self, NudgeCommand.self, RealignCommand.self, MuteCommand.self,
+            UnmuteCommand.self, BendCommand.self, UndoCommand.self, ReloadCommand.self, LearnCommand.self,
+            CalibrateCommand.self,
+            MonitorCommand.self, PortsCommand.self, ProfilesCommand.self, ConfigCommand.self, DoctorCommand.self,
+            ReportCommand.self,
         ])
 
     /// The version, and in brackets the commit if it is known.

@@ -24,6 +24,6 @@ extension ParsableCommand {
 /// Other words for commands.
 private let synonyms = [
     "start": "play", "go": "play", "pause": "stop", "halt": "stop", "bpm": "tempo", "speed": "tempo", "offset": "nudge",
-    "devices": "ports", "list": "ports", "outputs": "status", "info": "status", "session": "peers", "check": "doctor",
-    "configuration": "config",
+    "devices": "ports", "list": "ports", "outputs": "status", "info": "status", "live": "watch", "top": "watch",
+    "session": "peers", "check": "doctor", "configuration": "config",
 ]

@@ -178,7 +178,8 @@ struct CommandLineTests {
         ("profiles show", "missing expected argument '<name>': 'tactus profiles list' names them"),
         ("run --http 127.0.0.1:9000 --no-http", "--http and --no-http cannot be combined"),
         ("run --qr --no-http", "--qr and --no-http cannot be combined"),
-        ("status --qr --watch", "--qr cannot be combined with --watch or --json"),
+        ("status --qr --json", "--qr cannot be combined with --json"),
+        ("status --watch", "--watch has become a command: 'tactus watch'"),
         ("run --clock-in hw:1,0 --follow TR-8S", "--clock-in and --follow cannot be combined"),
         ("follow", "missing expected argument '<port>': auto, off, or a port of 'tactus ports'"),
         (

@@ -11,7 +11,7 @@ struct ListeningTextTests {
     func `a hit that is far off names a tempo at which it can be measured`() {
         let failure = MeasurementFailure.wrongBeat(microseconds: 125_000, interval: 500_000)
         let message = failure.message(for: "TR-8S", channel: 1, against: nil)
-        #expect(message.contains("125.00 ms late") && message.contains("at 48 BPM"))
+        #expect(message.contains("125.0 ms late") && message.contains("at 48 BPM"))
     }
 
     @Test

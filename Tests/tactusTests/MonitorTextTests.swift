@@ -68,7 +68,7 @@ struct MonitorTextTests {
 
     @Test(arguments: [
         (0.04, "0.0 us"), (42.31, "42.3 us"), (-500, "-500 us"), (999.4, "999 us"), (1_234, "1.23 ms"),
-        (2_500_000, "2.50 s"),
+        (99_994, "99.99 ms"), (141_203, "141.2 ms"), (999_949, "999.9 ms"), (999_950, "1.00 s"), (2_500_000, "2.50 s"),
     ])
     func `durations are said in the unit that suits them`(microseconds: Double, text: String) {
         #expect(spokenDuration(microseconds) == text)

@@ -7,34 +7,100 @@ import Testing
 @Suite
 struct StatusTextTests {
     @Test
-    func `the status is shown in a few lines`() {
+    func `the status ends with the most important`() {
         var status = Status.example
         status.warnings = [
             .init(code: "no-realtime", message: "real-time scheduling was refused", fix: "join group audio")
         ]
         #expect(
-            StatusText.lines(status).joined(separator: "\n") == """
+            StatusText.lines(status, width: nil).joined(separator: "\n") == """
+                networks   127.0.0.1, 192.168.7.42
+                follower   disabled
+                ignored    MC-101 (28:0): 96 ticks, 1 transport message (Link is enabled)
+                real time  fifo 80 by limits, memory locked, dispatch queue, wakes up at most 9.0 us late (99 %), 64.0 us at worst
+
+                OUTPUT  PORT        TICKS     LATE   HALF      99 %      WORST     OFFSET    PROFILE
+                Volca   absent      -         -      -         -         -         0 ms      -
+                TR-8S   24:0        9120      0      8.0 us    31.0 us   64.0 us   0 ms      -
+
+                warning    real-time scheduling was refused
+                  fix      join group audio
+
+                link       on, 1 peer, start/stop sync off, session 5949266f7c5e3128
                 mode       link (Link is enabled)
                 tempo      133.7 BPM
                 beat       33.25, phase 1.25 of 4
                 transport  playing
-                link       on, 1 peer, start/stop sync off, session 5949266f7c5e3128
-                networks   127.0.0.1, 192.168.7.42
-                follower   disabled
-                ignored    MC-101 (28:0): 96 ticks, 1 transport message (Link is enabled)
-                output     TR-8S, 24:0: 9120 ticks, 0 late, 99 % at most 31 us late
-                output     Volca, not connected
-                real time  fifo 80 by limits, memory locked, dispatch queue, wakes up at most 9 us late (99 %), 64 us at worst
-                warning    real-time scheduling was refused
-                  fix      join group audio
                 """)
+    }
+
+    @Test
+    func `on a terminal with 80 columns and 24 rows, what matters of a stage stays in sight`() {
+        let lines = StatusText.lines(.stage, width: 80)
+        #expect(lines.allSatisfy { $0.count <= 80 })
+        // The prompt takes a line, too.
+        let sight = lines.suffix(23).joined(separator: "\n")
+        for words in ["tempo      128 BPM", "transport  playing", "mode       link"] { #expect(sight.contains(words)) }
+        let prose = sight.split(separator: "\n").map { $0.split(separator: " ") }.joined().joined(separator: " ")
+        for warning in Status.stage.warnings {
+            #expect(prose.contains("warning \(warning.message) fix \(warning.fix)"))
+        }
+        for output in Status.stage.outputs {
+            #expect(lines.count { $0.contains(output.name) && $0.contains(" ms") } == 1)
+        }
+    }
+
+    @Test
+    func `each output has one line, those in trouble the first`() {
+        let rows = OutputRows(.stage, width: nil).rows.map(\.text)
+        #expect(rows.count == 10)
+        #expect(rows[0].hasPrefix("Volca Bass ") && rows[0].contains("absent"))
+        #expect(rows[1].hasPrefix("MC-101 "), "a warning is about it")
+        #expect(rows[2].hasPrefix("DFAM ") && rows[2].contains("12, 3 left out"), "it was late in the last minute")
+        #expect(rows[3].hasPrefix("TR-8S ") && rows[3].hasSuffix("roland-tr-8s, times 2, swing 57 %"))
+        #expect(rows[9].hasPrefix("Lights ") && rows[9].contains("disabled"))
+        #expect(rows.contains { $0.contains("36:0, muted") } && rows.contains { $0.contains("time code 25") })
+    }
+
+    @Test
+    func `on narrow terminals, name, port and lateness stay longest`() {
+        func titles(_ width: Int) -> [Substring] { OutputRows(.stage, width: width).heading.split(separator: "  ") }
+        let all = titles(200).map { $0.trimmingPrefix(" ") }
+        #expect(all == ["OUTPUT", "PORT", "TICKS", "LATE", "HALF", "99 %", "WORST", "OFFSET", "PROFILE"])
+        var last = all
+        for width in (0...200).reversed() {
+            let (shown, rows) = (titles(width).map { $0.trimmingPrefix(" ") }, OutputRows(.stage, width: width).rows)
+            #expect(shown.allSatisfy { last.contains($0) })
+            #expect(shown.count == 1 || rows.allSatisfy { $0.text.count <= width })
+            last = shown
+        }
+        #expect(titles(72).map { $0.trimmingPrefix(" ") } == ["OUTPUT", "PORT", "LATE", "99 %", "OFFSET"])
+        #expect(titles(40).map { $0.trimmingPrefix(" ") } == ["OUTPUT", "PORT"])
+    }
+
+    @Test
+    func `IDs are shown if the names do not tell them`() {
+        var status = Status.example
+        (status.outputs[0].name, status.outputs[0].id) = ("Volca", "volca-2")
+        #expect(OutputRows(status, width: 80).rows[1].text.hasPrefix("Volca   volca-2  24:0 "))
+        (status.outputs[0].name, status.outputs[0].id) = ("Volca Bass 2", "volca-bass-2")
+        #expect(OutputRows(status, width: 80).rows[1].text.hasPrefix("Volca Bass 2  24:0 "))
+    }
+
+    @Test
+    func `if names are long, their beginnings and ends are shown`() {
+        var status = Status.example
+        let name = "USB MIDI Interface with many ports:USB MIDI Interface with many ports MIDI 3"
+        (status.outputs[0].name, status.outputs[0].id) = (name, name.lowercased())
+        #expect(OutputRows(status, width: nil).rows[1].text.hasPrefix("\(name)  24:0 "))
+        #expect(OutputRows(status, width: 80).rows[1].text.hasPrefix("USB MIDI Interfa…ny ports MIDI 3  24:0 "))
     }
 
     @Test
     func `a beat or bar that is still to come has not been reached`() {
         var status = Status.example
         (status.beat, status.phase) = (-0.004, 3.996)
-        #expect(StatusText.lines(status).contains("beat       -0.01, phase 3.99 of 4"))
+        #expect(StatusText.lines(status, width: nil).contains("beat       -0.01, phase 3.99 of 4"))
     }
 
     @Test
@@ -125,4 +191,43 @@ extension Status {
         realtime: .init(
             scheduling: "fifo", priority: 80, memoryLocked: true, dispatch: "queue",
             wakeUpLatencyMicroseconds: .init(p50: 4, p99: 9, max: 64)), warnings: [])
+}
+
+extension Status {
+    /// Ten outputs and three warnings.
+    static let stage: Status = {
+        func output(_ name: String, _ port: String?, profile: String? = nil) -> Output {
+            Output(
+                id: name.lowercased().replacing(" ", with: "-"), name: name, profile: profile, port: port,
+                connected: port != nil, enabled: true, ticks: port == nil ? 0 : 140_312, lateTicks: 0,
+                offsetMilliseconds: -3.5, multiply: 1, divide: 1, swing: 50,
+                latenessMicroseconds: port == nil ? nil : .init(p50: 8, p99: 31, max: 141_203))
+        }
+        var status = Status.example
+        status.tempo = 128
+        status.outputs = [
+            output("TR-8S", "24:0", profile: "roland-tr-8s"), output("Digitakt", "28:0", profile: "elektron-digitakt"),
+            output("MC-101", "32:0"), output("Volca Bass", nil, profile: "korg-volca"), output("DFAM", "36:0"),
+            output("SH-4d", "36:0"), output("Lights", "40:0"), output("Sub 37 by the window", "44:0"),
+            output("Clock", "128:1"), output("Recorder", "48:0"),
+        ]
+        (status.outputs[0].multiply, status.outputs[0].swing) = (2, 57)
+        (status.outputs[4].lateTicks, status.outputs[4].skippedTicks) = (12, 3)
+        status.outputs[4].lastMinute = .init(ticks: 2_880, lateTicks: 40, maxMicroseconds: 141_203, timing: .late)
+        (status.outputs[5].muted, status.outputs[6].enabled, status.outputs[9].timeCode) = (true, false, "25")
+        status.warnings = [
+            .init(
+                code: "output-away", message: "Volca Bass was unplugged. It rejoins at the next bar when it is back.",
+                fix: "plug it in again, and switch it on", output: "volca-bass"),
+            .init(
+                code: "link-unreachable",
+                message: "a Link peer at 192.168.7.31 is heard, but does not answer: the network keeps the two apart",
+                fix: "check that the access point does not isolate its clients, and that no firewall drops UDP"),
+            .init(
+                code: "out-of-step", message: "MC-101 has not received all messages, so it may be at the wrong place",
+                fix: "check that the device or program behind it accepts MIDI; Tactus then stops it, and it rejoins at "
+                    + "the next bar", output: "mc-101"),
+        ]
+        return status
+    }()
 }

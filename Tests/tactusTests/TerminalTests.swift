@@ -21,6 +21,22 @@ struct TerminalTests {
     }
 
     @Test
+    func `a text is wrapped at words, and only a longer word is broken`() {
+        #expect("plug it in again".wrapped(to: 7) == ["plug it", "in", "again"])
+        #expect("at /dev/serial/by-id now".wrapped(to: 10) == ["at", "/dev/seria", "l/by-id", "now"])
+        #expect("as it  is".wrapped(to: 9) == ["as it  is"])
+        #expect("".wrapped(to: 5) == [""] && "      ".wrapped(to: 5) == [""] && "ab".wrapped(to: 0) == ["a", "b"])
+        let lines = Line.wrapped("one two three four five six", .caution, after: Line("! ", .bad), to: 22)
+        #expect(lines.map(\.text) == ["! one two three four", "  five six"])
+    }
+
+    @Test
+    func `a long name keeps its beginning and its end`() {
+        #expect("Interface MIDI 1".shortened(to: 16) == "Interface MIDI 1")
+        #expect("Interface MIDI 12".shortened(to: 9) == "Inte…I 12")
+    }
+
+    @Test
     func `foreign names cannot control the terminal`() {
         #expect(Line("a\u{1B}[2J\nb\u{9B}c").text == "a [2J b c")
     }

@@ -2,7 +2,7 @@ import BeatTime
 import Glibc
 import RealTime
 
-/// A full screen that shows news and takes keys until the user quits, as commands with `--watch` do.
+/// A full screen that shows news and takes keys until the user quits, as `tactus watch` does.
 enum LiveScreen<News: Sendable> {
     enum Event: Sendable {
         case news(News)
@@ -59,7 +59,7 @@ enum LiveScreen<News: Sendable> {
     }
 }
 
-/// Prints a text each second until nobody reads any more: `--watch` without a terminal to redraw.
+/// Prints a text each second until nobody reads any more: what there is to watch, without a terminal to redraw.
 func printEverySecond(_ text: () async throws -> String) async throws {
     while true {
         print(try await text())

@@ -2,7 +2,7 @@ import BeatTime
 import Gateway
 import GatewayStatus
 
-/// `tactus status --watch`: shows a gateway's status, and sends it commands by keys.
+/// `tactus watch`: shows a gateway's status, and sends it commands by keys.
 struct StatusWatch {
     let client: ControlClient
     /// Whether to print JSON.
@@ -10,8 +10,10 @@ struct StatusWatch {
 
     /// What the tasks report.
     private enum News: Sendable {
-        /// The gateway has sent its status, on its own or as the answer to this command.
-        case answered(Status, at: ContinuousClock.Instant, toCommand: Command?)
+        /// The gateway has sent its status by itself.
+        case told(Status, at: ContinuousClock.Instant)
+        /// It has obeyed a command; the text is what the user should know of that.
+        case obeyed(Status, at: ContinuousClock.Instant, String?)
         /// It does not answer, or refused a command.
         case failed(String, toCommand: Bool)
     }
@@ -63,11 +65,10 @@ struct StatusWatch {
         /// - Returns: the pressed keys that have a meaning.
         mutating func take(_ event: LiveScreen<News>.Event) -> [WatchKey] {
             switch event {
-            case .news(.answered(let answer, let time, let command)):
+            case .news(.told(let answer, let time)): (status, known, trouble) = (answer, time, nil)
+            case .news(.obeyed(let answer, let time, let result)):
                 (status, known, trouble) = (answer, time, nil)
-                guard let command else { break }
-                said = if case .tap = command { StatusText.tap(answer) } else { nil }
-                framesLeft = saidFrames
+                (said, framesLeft) = (result, saidFrames)
             case .news(.failed(let reason, false)): trouble = reason
             case .news(.failed(let reason, true)): (said, framesLeft) = (reason, saidFrames)
             case .pressed(let bytes, let time): return WatchKey.read(bytes, at: time, status)
@@ -89,7 +90,7 @@ struct StatusWatch {
     private func listen(_ report: @escaping @Sendable (News) -> Void) async {
         while !Task.isCancelled {
             do {
-                try await client.watch { report(.answered($0, at: .now, toCommand: nil)) }
+                try await client.watch { report(.told($0, at: .now)) }
             } catch {
                 report(.failed(Failure.text(of: error), toCommand: false))
             }
@@ -101,8 +102,11 @@ struct StatusWatch {
     private func sendCommands(_ commands: AsyncStream<WatchKey>, _ report: @Sendable (News) -> Void) async {
         for await case .command(let command) in commands {
             do {
-                let answer = try await client.give(command)
-                report(.answered(answer.status, at: .now, toCommand: command))
+                // The answer to an undo only tells what the next one would do.
+                let undo = command == .undo ? try await client.ask("status", nil).status.undo : nil
+                let answer = try await client.give(command).status
+                let tap = if case .tap = command { StatusText.tap(answer) } else { nil as String? }
+                report(.obeyed(answer, at: .now, undo.map { "undone: \($0)" } ?? tap))
             } catch {
                 report(.failed(Failure.text(of: error), toCommand: true))
             }

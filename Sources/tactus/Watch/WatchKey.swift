@@ -3,7 +3,7 @@ import Gateway
 import GatewayStatus
 import MIDIClock
 
-/// The meaning of a key in `tactus status --watch`.
+/// The meaning of a key in `tactus watch`.
 enum WatchKey: Hashable {
     case quit
     case command(Command)
@@ -57,6 +57,7 @@ enum WatchKey: Hashable {
         case "+", "=": .command(.adjust(output: nil, OutputAdjustment(nudge: 1)))
         case "-": .command(.adjust(output: nil, OutputAdjustment(nudge: -1)))
         case "r": .command(.realign(output: nil, .atBar))
+        case "u": .command(.undo)
         case "l": .command(.enableLink(!status.link.enabled))
         case "s": .command(.enableStartStopSync(!status.link.startStopSync))
         default: nil

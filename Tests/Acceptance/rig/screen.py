@@ -98,13 +98,13 @@ class Screen:
         return "\n".join(line.rstrip() for line in self.lines())
 
     def wait(self, *words):
-        """Waits until the screen shows all of the `words`; while it is being drawn, it may show half of two views."""
-        def shown():
-            text = self.text()
-            return all(one in text for one in words)
+        """Waits until the screen shows all of the `words`."""
+        self.wait_until(lambda text: all(one in text for one in words), f"{words!r} on the screen")
 
+    def wait_until(self, condition, what):
+        """Waits until the screen's text meets `condition`; while it is being drawn, it may show half of two views."""
         try:
-            until(shown, f"{words!r} on the screen", every=0.02)
+            until(lambda: condition(self.text()), what, every=0.02)
         except AssertionError as error:
             raise AssertionError(f"{error}; it shows:\n{self.text()}") from None
 
