@@ -12,6 +12,7 @@ struct ControlTable: Sendable {
     /// Why there is no such port.
     private var trouble: PortTrouble?
     private var detector = PressDetector()
+    private var numbers = PairedNumbers()
     /// The ports found, by the names the user wrote.
     private var ports: [String: PortAddress] = [:]
     /// Why ports are absent, by the names the user wrote.
@@ -24,7 +25,8 @@ struct ControlTable: Sendable {
         var verb: Control.Verb
         /// The port, as the user wrote it.
         var port: String
-        var command: Command
+        /// The command, or why there is none.
+        var command: Result<Command, CommandError>
     }
 
     /// A table without ports; ``update(_:own:_:)`` finds them.
@@ -48,6 +50,7 @@ struct ControlTable: Sendable {
         self.controls = controls
         refusals = [:]
         detector = PressDetector()
+        numbers = PairedNumbers()
         trouble = nil
         if !wantsInput { input = nil }
         if !controls.isEmpty, !hasSequencer { trouble = .sequencerNotOpened }
@@ -79,6 +82,7 @@ struct ControlTable: Sendable {
             case .ambiguous(let several): away[name] = PortTrouble(UnclearName(name, meaning: several, among: all))
             }
         }
+        numbers.forget(except: Set(ports.values))
         let wanted = Set(ports.values.map { Patchbay.Subscription(from: $0, to: input) })
         patchbay.unsubscribe(except: wanted, where: { $0.receiver == input }, &effects)
         for (name, port) in ports {
@@ -98,13 +102,31 @@ struct ControlTable: Sendable {
     /// - Parameter arrival: every message received, in order.
     /// - Returns: the presses.
     mutating func presses(_ arrival: ControlArrival) -> [Press] {
-        let meant = controls.filter {
+        let heard = controls.filter {
             ports[$0.port.value] == arrival.source && $0.message.matches(arrival.message)
         }
-        guard !meant.isEmpty, let press = detector.press(arrival) else { return [] }
-        return meant.filter { $0.isLatching || press == .down }.map {
-            Press(verb: $0.verb, port: $0.port.value, command: $0.verb.command(at: arrival.time, output: $0.output))
+        let meant = heard.filter { $0.message.low == nil }
+        let tempos = heard.filter { $0.message.low != nil }.compactMap { control in
+            numbers.number(arrival, of: control.message).map {
+                Press(verb: control.verb, port: control.port.value, command: Self.tempo($0))
+            }
         }
+        guard !meant.isEmpty, let press = detector.press(arrival) else { return tempos }
+        return tempos
+            + meant.filter { $0.isLatching || press == .down }.compactMap { control in
+                control.verb.command(at: arrival.time, output: control.output, tempo: control.tempo).map {
+                    Press(verb: control.verb, port: control.port.value, command: .success($0))
+                }
+            }
+    }
+
+    /// The command that sets a tempo that controllers have sent, in BPM.
+    private static func tempo(_ number: Int) -> Result<Command, CommandError> {
+        guard CommandRange.tempo.contains(Double(number)) else {
+            return .failure(
+                .outOfRange("\(number) BPM is not allowed", possible: "a tempo is \(CommandRange.tempo.words)"))
+        }
+        return .success(.setTempo(Tempo(beatsPerMinute: Double(number))))
     }
 
     /// Notes the result of a press.
@@ -137,7 +159,7 @@ extension Control.Verb {
     fileprivate var moves: Moved? {
         switch self {
         case .nudgeEarlier, .nudgeLater: .offset
-        case .tap, .tempoUp, .tempoDown, .halfTempo, .doubleTempo: .tempo
+        case .tap, .tempo, .tempoUp, .tempoDown, .halfTempo, .doubleTempo: .tempo
         case .play, .stop, .togglePlay, .realign, .mute, .undo, .toggleLink, .linkOn, .linkOff: nil
         }
     }
@@ -147,13 +169,15 @@ extension Control.Verb {
     /// - Parameters:
     ///   - time: when the button was pressed.
     ///   - output: the name of the output that is meant; nil for all.
-    /// - Returns: the command.
-    func command(at time: HostTime, output: String? = nil) -> Command {
+    ///   - tempo: the tempo to set, in thousandths of a BPM.
+    /// - Returns: the command; nil for a tempo that is not given.
+    func command(at time: HostTime, output: String? = nil, tempo: Int64? = nil) -> Command? {
         switch self {
         case .play: .setPlaying(true)
         case .stop: .setPlaying(false)
         case .togglePlay: .togglePlaying
         case .tap: .tap(at: time)
+        case .tempo: tempo.map { .setTempo(Tempo(beatsPerMinute: Double($0) / 1_000)) }
         case .tempoUp: .stepTempo(by: Self.step)
         case .tempoDown: .stepTempo(by: -Self.step)
         case .halfTempo: .scaleTempo(by: 0.5)

@@ -69,7 +69,8 @@ struct SceneConfiguration: Hashable {
     /// A button for each action.
     private static let controls = Control.Verb.allCases.enumerated().map { number, verb in
         Control(
-            port: Placed("Pedal", at: .init(file: "", line: 1, column: 1)), message: .init(.note, number), verb: verb)
+            port: Placed("Pedal", at: .init(file: "", line: 1, column: 1)), message: .init(.note, number), verb: verb,
+            tempo: verb == .tempo ? 97_500 : nil)
     }
 
     func live() throws -> LiveConfiguration {
