@@ -1,5 +1,6 @@
 internal import ALSASequencer
 internal import ConfigurationFiles
+internal import MIDIClock
 
 /// The numbers that pairs of controllers send: a high part, then a low part.
 ///

@@ -1,4 +1,5 @@
 import ALSASequencer
+import Arbiter
 import BeatTime
 import ConfigurationFiles
 import MIDIClock
