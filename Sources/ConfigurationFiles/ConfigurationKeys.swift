@@ -25,7 +25,7 @@ extension ConfigurationFile {
         .version,
         Key("play", \.play, .boolean),
         Key("resume", \.resume, .boolean),
-        Key("tempo", \.tempo, .decimal(20_000...999_000, decimals: 3, of: "a tempo")),
+        Key("tempo", \.tempo, .tempo),
         Key("at-each-start", \.atEachStart, Kind<Starting>.word.list(example: "[tempo, link]")),
         Key("outputs", \.outputs, .outputs),
         Key("auto-connect", \.connectsRecognised, .boolean),

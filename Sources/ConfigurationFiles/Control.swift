@@ -6,15 +6,21 @@ package struct Control: Hashable, Sendable {
     package var port: Placed<String>
     package var message: Message
     package var verb: Verb
+    /// The tempo to set, in thousandths of a BPM; nil for other verbs, and where two controllers send it.
+    package var tempo: Int64?
     /// The name of the output that is meant; nil for all.
     package var output: String?
     /// Whether it alternates: one press reports a high value, the next a low one.
     package var isLatching: Bool
 
-    package init(port: Placed<String>, message: Message, verb: Verb, output: String? = nil, isLatching: Bool = false) {
+    package init(
+        port: Placed<String>, message: Message, verb: Verb, tempo: Int64? = nil, output: String? = nil,
+        isLatching: Bool = false
+    ) {
         self.port = port
         self.message = message
         self.verb = verb
+        self.tempo = tempo
         self.output = output
         self.isLatching = isLatching
     }
@@ -24,20 +30,24 @@ package struct Control: Hashable, Sendable {
         package var kind: Kind
         /// The first data byte, 0 to 127.
         package var number: Int
+        /// The controller of the low part, if two of them send a number; ``number`` is then that of the high part.
+        package var low: Int?
         /// The channel, 1 to 16; nil means any.
         package var channel: Int?
 
-        package init(_ kind: Kind, _ number: Int, channel: Int? = nil) {
+        package init(_ kind: Kind, _ number: Int, low: Int? = nil, channel: Int? = nil) {
             self.kind = kind
             self.number = number
+            self.low = low
             self.channel = channel
         }
 
         package typealias Kind = ChannelMessage.Kind
 
-        /// Whether a message is this one, with any value.
+        /// Whether a message is this one, with any value; of two controllers, either.
         package func matches(_ message: ChannelMessage) -> Bool {
-            kind == message.kind && number == message.number && channel.map { $0 == message.channel } != false
+            kind == message.kind && (number == message.number || low == message.number)
+                && channel.map { $0 == message.channel } != false
         }
     }
 
@@ -48,6 +58,8 @@ package struct Control: Hashable, Sendable {
         /// Toggles playing.
         case togglePlay = "toggle-play"
         case tap
+        /// Sets a tempo.
+        case tempo
         case tempoUp = "tempo-up"
         case tempoDown = "tempo-down"
         case halfTempo = "half-tempo"
@@ -70,7 +82,8 @@ package struct Control: Hashable, Sendable {
         package var takesOutput: Bool {
             switch self {
             case .nudgeEarlier, .nudgeLater, .realign, .mute, .bendFaster, .bendSlower: true
-            case .play, .stop, .togglePlay, .tap, .tempoUp, .tempoDown, .halfTempo, .doubleTempo, .undo, .toggleLink,
+            case .play, .stop, .togglePlay, .tap, .tempo, .tempoUp, .tempoDown, .halfTempo, .doubleTempo, .undo,
+                .toggleLink,
                 .linkOn, .linkOff:
                 false
             }

@@ -10,9 +10,13 @@ enum ConfigurationText {
         let (message, port) = (control.message, control.port.value.withoutControls)
         let quoted = port.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
         let channel = message.channel.map { ", channel: \($0)" } ?? ""
+        let tempo = control.tempo.map { ", tempo: \(text(ofTempo: $0))" } ?? ""
         return "  - { port: \"\(quoted)\", message: { \(message.kind.rawValue): \(message.number)\(channel) }, "
-            + "do: \(control.verb.rawValue)\(control.isLatching ? ", latching: true" : "") }"
+            + "do: \(control.verb.rawValue)\(tempo)\(control.isLatching ? ", latching: true" : "") }"
     }
+
+    /// A tempo in thousandths of a BPM, as BPM.
+    private static func text(ofTempo tempo: Int64) -> String { shortest(Double(tempo) / 1_000, atMost: 3) }
 
     /// Adds a control to a file, completely or not at all; creates the file if missing.
     ///
@@ -53,8 +57,12 @@ enum ConfigurationText {
             $0.port.value.lowercased() == control.port.value.lowercased() && $0.message == control.message
         }
         if let same {
-            guard (same.verb, same.isLatching) != (control.verb, control.isLatching) else { return nil }
-            let kind = same.verb != control.verb ? "" : same.isLatching ? ", latching" : ", not latching"
+            guard (same.verb, same.tempo, same.isLatching) != (control.verb, control.tempo, control.isLatching) else {
+                return nil
+            }
+            let tempo = same.tempo.map { " \(text(ofTempo: $0))" } ?? ""
+            let isOther = (same.verb, same.tempo) != (control.verb, control.tempo)
+            let kind = tempo + (isOther ? "" : same.isLatching ? ", latching" : ", not latching")
             throw Failure(
                 .badFile,
                 "\(same.port.place): this control is already set to \(same.verb.rawValue)\(kind); delete that line first"

@@ -1,6 +1,8 @@
 import ArgumentParser
+import BeatTime
 import ConfigurationFiles
 import Essentials
+import Gateway
 import Glibc
 import MIDIClock
 
@@ -16,6 +18,7 @@ struct LearnCommand: ParsableCommand {
             EXAMPLES
               tactus learn tap                   press the pedal; the line for the file is printed
               tactus learn toggle-play --save    the line is also written; 'tactus reload' then applies it
+              tactus learn tempo 128             a press then sets this tempo
             """)
 
     @Argument(
@@ -23,6 +26,12 @@ struct LearnCommand: ParsableCommand {
             "What it should do: \(Control.Verb.allCases.map(\.rawValue).joined(separator: ", ")).", valueName: "verb"),
         completion: .list(Control.Verb.allCases.map(\.rawValue)), transform: Control.Verb.init(argument:))
     var verb: Control.Verb
+
+    @Argument(
+        help: ArgumentHelp(
+            "With tempo: the beats per minute to set, \(CommandRange.tempo.numbers).", valueName: "bpm"),
+        transform: Tempo.init(argument:))
+    var tempo: Tempo?
 
     @Flag(help: "Write it into the configuration file; the rest of the file stays as it is.")
     var save = false
@@ -40,6 +49,12 @@ struct LearnCommand: ParsableCommand {
     var json = false
 
     func validate() throws {
+        guard verb != .tempo || tempo != nil else {
+            throw ValidationError("say which tempo, such as 'tactus learn tempo 128'")
+        }
+        guard verb == .tempo || tempo == nil else {
+            throw ValidationError("'\(verb.rawValue)' takes no beats per minute; only 'tempo' does")
+        }
         guard (1...600).contains(seconds) else { throw ValidationError("--seconds is a whole number from 1 to 600") }
     }
 
@@ -50,7 +65,8 @@ struct LearnCommand: ParsableCommand {
         }
         var listener = try PressListener(tell: Self.tell)
         Self.tell("press it now (\(seconds) s)")
-        let control = try listener.control(doing: verb, within: seconds)
+        let control = try listener.control(
+            doing: verb, tempo: tempo.map { Int64(($0.beatsPerMinute * 1_000).rounded()) }, within: seconds)
         print(json ? try Self.json(control) : "controls:\n\(ConfigurationText.item(control))")
         guard save, let file else { return }
         try ConfigurationText.add(control, to: file)
@@ -69,6 +85,7 @@ struct LearnCommand: ParsableCommand {
             Learnt(
                 port: control.port.value, do: control.verb.rawValue,
                 message: [message.kind.rawValue: message.number].merging(channel) { first, _ in first },
+                tempo: control.tempo.map { Double($0) / 1_000 },
                 latching: control.isLatching))
     }
 
@@ -76,6 +93,7 @@ struct LearnCommand: ParsableCommand {
     private struct Learnt: Encodable {
         var port, `do`: String
         var message: [String: Int]
+        var tempo: Double?
         var latching: Bool
     }
 }

@@ -30,10 +30,13 @@ struct PressListener {
     ///
     /// - Parameters:
     ///   - verb: the button's action.
+    ///   - tempo: the tempo that it sets, in thousandths of a BPM; nil with other actions.
     ///   - seconds: longest wait.
     /// - Returns: the control.
     /// - Throws: when nothing is pressed.
-    mutating func control(doing verb: Control.Verb, within seconds: Int) throws(Failure) -> Control {
+    mutating func control(
+        doing verb: Control.Verb, tempo: Int64?, within seconds: Int
+    ) throws(Failure) -> Control {
         let end = HostTime.now().advanced(byMicroseconds: Int64(seconds) * 1_000_000)
         var (learning, hasAsked) = (PressLearning(), false)
         while learning.learnt == nil, HostTime.now() < end {
@@ -63,7 +66,7 @@ struct PressListener {
         let (name, message) = (port.plainestName(among: heard.ports), arrival.message)
         return Control(
             port: Placed(name, at: Place(file: "", line: 1, column: 1)),
-            message: Control.Message(message.kind, message.number, channel: message.channel), verb: verb,
+            message: Control.Message(message.kind, message.number, channel: message.channel), verb: verb, tempo: tempo,
             isLatching: learning.learnt?.isLatching == true)
     }
 

@@ -20,6 +20,7 @@ def codes(warnings):
 def test_a_board_taps_plays_stops_nudges_and_switches_link_also_after_a_reload_and_a_return(seen):
     for bpm in (97.3, 171):
         assert seen[f"tapped {bpm}"] == pytest.approx(bpm, rel=0.01)
+    assert seen["tempo of program 5"] == pytest.approx(131.5, abs=0.001)
 
     assert "control-away" not in codes(seen["warnings before"])
     presses = [(name, seen[name]) for name in (

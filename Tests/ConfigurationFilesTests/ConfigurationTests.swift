@@ -67,8 +67,12 @@ import Testing
         #expect(
             file.controls.map(\.message) == [
                 Control.Message(.controller, 41, channel: 16), Control.Message(.note, 0, channel: 1),
+                Control.Message(.note, 1), Control.Message(.program, 0, channel: 10),
+                Control.Message(.program, 127, channel: 10), Control.Message(.controller, 106, low: 107),
             ])
-        #expect(file.controls.map(\.verb) == [.togglePlay, .linkOff])
+        #expect(file.controls.map(\.verb) == [.togglePlay, .linkOff, .tempo, .tempo, .tempo, .tempo])
+        #expect(file.controls.map(\.tempo) == [nil, nil, 20_125, 120_000, 128_500, nil])
+        #expect(file.controls.map(\.port.value).suffix(3) == ["FCB1010", "FCB1010", "Tablet"])
         #expect(file.log.level == .critical)
         #expect(file.log.format == .json)
     }

@@ -125,6 +125,9 @@ enum GoodFiles {
             message: { controller: 41, channel: 16 }
             do: toggle-play
           - { port: Pads, message: { note: 0, channel: 1 }, do: link-off }
+          - { port: Pads, message: { note: 1 }, do: tempo, tempo: 20.125 }
+          - { port: FCB1010, do: tempo, message: { programs: { 0: 120, 127: 128.5 }, channel: 10 } }
+          - { port: Tablet, message: { controllers: [106, 107] }, do: tempo }
         log: { level: critical, format: json }
         """
 

@@ -72,6 +72,14 @@ struct PressDetectorTests {
     }
 
     @Test
+    func `two programs are two presses however quickly they follow, and the same one again is bounce`() {
+        let programs = [(0, 1), (10, 2), (20, 1), (30, 1), (100, 1)].map {
+            (Int64($0.0), ChannelMessage(.program, $0.1, channel: 10))
+        }
+        #expect(presses(programs) == [0, 10, 20, 100])
+    }
+
+    @Test
     func `each button of each port is separate`() {
         let two = [(0, 1), (5, 2)].map { (Int64($0.0), ChannelMessage(.note, 60, channel: $0.1, value: 90)) }
         #expect(presses(two) == [0, 5])
@@ -101,7 +109,7 @@ struct ControlTests {
         let expected: [Control.Verb: Command] = [
             .play: .setPlaying(true), .stop: .setPlaying(false), .togglePlay: .togglePlaying, .tap: .tap(at: time),
             .tempoUp: .stepTempo(by: 1), .tempoDown: .stepTempo(by: -1), .halfTempo: .scaleTempo(by: 0.5),
-            .doubleTempo: .scaleTempo(by: 2), .undo: .undo,
+            .doubleTempo: .scaleTempo(by: 2), .undo: .undo, .tempo: .setTempo(Tempo(beatsPerMinute: 128.5)),
             .nudgeEarlier: .adjust(output: nil, OutputAdjustment(nudge: -1)),
             .nudgeLater: .adjust(output: nil, OutputAdjustment(nudge: 1)), .realign: .realign(output: nil, .atBar),
             .mute: .mute(output: nil, .toggle), .bendFaster: .bend(output: nil, percent: 4, for: 10_000_000),
@@ -109,6 +117,6 @@ struct ControlTests {
             .toggleLink: .toggleLink, .linkOn: .enableLink(true), .linkOff: .enableLink(false),
         ]
         #expect(Set(expected.keys) == Set(Control.Verb.allCases))
-        for (verb, command) in expected { #expect(verb.command(at: time) == command) }
+        for (verb, command) in expected { #expect(verb.command(at: time, tempo: 128_500) == command) }
     }
 }

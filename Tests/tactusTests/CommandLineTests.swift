@@ -113,6 +113,18 @@ struct CommandLineTests {
         #expect(follow.exitCode == 64)
     }
 
+    @Test(
+        arguments: [
+            ("learn tempo", "say which tempo, such as 'tactus learn tempo 128'"),
+            ("learn tap 128", "'tap' takes no beats per minute; only 'tempo' does"),
+            ("learn tempo 1000", "a tempo is a number from 20 to 999, such as 128.5"), ("learn tempo 128.5", nil),
+        ] as [(String, String?)])
+    func `learn takes a tempo with the verb tempo, and only with that`(line: String, message: String?) {
+        let ending = ending(line.split(separator: " ").map(String.init))
+        #expect(ending?.exitCode == message.map { _ in 64 })
+        if let message { #expect(ending?.text.contains(message) == true) }
+    }
+
     private func ending(_ arguments: [String]) -> Ending? {
         do {
             _ = try Tactus.parseAsRoot(arguments)

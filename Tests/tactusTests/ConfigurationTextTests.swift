@@ -27,6 +27,22 @@ struct ConfigurationTextTests {
         #expect(failure?.text.contains("already set to tap, latching") == true)
     }
 
+    @Test
+    func `a program that sets a tempo is written with both and its channel, and has one tempo`() throws {
+        var song = control(.tempo)
+        (song.message, song.tempo) = (Control.Message(.program, 3, channel: 10), 128_500)
+        let text = try #require(try ConfigurationText.adding(song, to: "version: 1\n", file: "config.yaml"))
+        #expect(text.hasSuffix("message: { program: 3, channel: 10 }, do: tempo, tempo: 128.5 }\n"))
+        #expect(try ConfigurationText.adding(song, to: text, file: "config.yaml") == nil)
+        let list =
+            "version: 1\ncontrols:\n"
+            + "  - { port: FCB1010, message: { programs: { 3: 120 }, channel: 10 }, do: tempo }\n"
+        let failure = #expect(throws: Failure.self) {
+            try ConfigurationText.adding(song, to: list, file: "config.yaml")
+        }
+        #expect(failure?.text.contains("already set to tempo 120;") == true)
+    }
+
     private static let item = #"- { port: "FCB1010", message: { note: 60, channel: 2 }, do: tap }"#
 
     @Test(arguments: [

@@ -114,6 +114,9 @@ extension Kind<Int64> {
     static func milliseconds(_ range: ClosedRange<Int64>) -> Self {
         decimal(range, decimals: 3, of: "milliseconds")
     }
+
+    /// A tempo of the session, in thousandths of a BPM.
+    static var tempo: Self { decimal(20_000...999_000, decimals: 3, of: "a tempo") }
 }
 
 extension Kind<TempoRange> {

@@ -12,6 +12,7 @@ struct ControlTable: Sendable {
     /// Why there is no such port.
     private var trouble: PortTrouble?
     private var detector = PressDetector()
+    private var numbers = PairedNumbers()
     /// The ports found, by the names the user wrote.
     private var ports: [String: PortAddress] = [:]
     /// Why ports are absent, by the names the user wrote.
@@ -32,7 +33,8 @@ struct ControlTable: Sendable {
         var verb: Control.Verb
         /// The port, as the user wrote it.
         var port: String
-        var command: Command
+        /// The command, or why there is none.
+        var command: Result<Command, CommandError>
     }
 
     /// A table without ports; ``update(_:own:_:)`` finds them.
@@ -56,6 +58,7 @@ struct ControlTable: Sendable {
         self.controls = controls
         refusals = [:]
         detector = PressDetector()
+        numbers = PairedNumbers()
         trouble = nil
         if !wantsInput { input = nil }
         if !controls.isEmpty, !hasSequencer { trouble = .sequencerNotOpened }
@@ -87,6 +90,7 @@ struct ControlTable: Sendable {
             case .ambiguous(let several): away[name] = PortTrouble(UnclearName(name, meaning: several, among: all))
             }
         }
+        numbers.forget(except: Set(ports.values))
         let wanted = Set(ports.values.map { Patchbay.Subscription(from: $0, to: input) })
         patchbay.unsubscribe(except: wanted, where: { $0.receiver == input }, &effects)
         for (name, port) in ports {
@@ -106,19 +110,46 @@ struct ControlTable: Sendable {
     /// - Parameter arrival: every message received, in order.
     /// - Returns: the presses.
     mutating func presses(_ arrival: ControlArrival) -> [Press] {
-        let meant = controls.filter {
+        let heard = controls.filter {
             ports[$0.port.value] == arrival.source && $0.message.matches(arrival.message)
         }
-        guard !meant.isEmpty else { return [] }
-        let press = detector.press(arrival)
-        return meant.compactMap { control in
-            let isDown = control.verb.isHeld ? arrival.message.isDown : press == .down
-            // What is held must also be let go by a short press, whose release looks like contact bounce.
-            guard control.verb.isHeld || press != nil && (isDown || control.isLatching) else { return nil }
-            note(control, isDown: isDown)
-            let command = control.verb.command(at: arrival.time, output: control.output, isDown: isDown)
-            return Press(verb: control.verb, port: control.port.value, command: command)
+        let meant = heard.filter { $0.message.low == nil }
+        let tempos = heard.filter { $0.message.low != nil }.compactMap { control in
+            numbers.number(arrival, of: control.message).map {
+                Press(verb: control.verb, port: control.port.value, command: Self.tempo($0))
+            }
         }
+        guard !meant.isEmpty else { return tempos }
+        let press = detector.press(arrival)
+        return tempos + meant.compactMap { self.press(of: $0, arrival, press) }
+    }
+
+    /// What a control's message means.
+    ///
+    /// - Parameters:
+    ///   - control: the control.
+    ///   - arrival: its message.
+    ///   - press: what the detector makes of that.
+    /// - Returns: nil if it means nothing.
+    private mutating func press(
+        of control: Control, _ arrival: ControlArrival, _ press: PressDetector.Press?
+    ) -> Press? {
+        let isDown = control.verb.isHeld ? arrival.message.isDown : press == .down
+        // What is held must also be let go by a short press, whose release looks like contact bounce.
+        guard control.verb.isHeld || press != nil && (isDown || control.isLatching) else { return nil }
+        note(control, isDown: isDown)
+        let command = control.verb.command(
+            at: arrival.time, output: control.output, tempo: control.tempo, isDown: isDown)
+        return command.map { Press(verb: control.verb, port: control.port.value, command: .success($0)) }
+    }
+
+    /// The command that sets a tempo that controllers have sent, in BPM.
+    private static func tempo(_ number: Int) -> Result<Command, CommandError> {
+        guard CommandRange.tempo.contains(Double(number)) else {
+            return .failure(
+                .outOfRange("\(number) BPM is not allowed", possible: "a tempo is \(CommandRange.tempo.words)"))
+        }
+        return .success(.setTempo(Tempo(beatsPerMinute: Double(number))))
     }
 
     private mutating func note(_ control: Control, isDown: Bool) {
@@ -168,7 +199,7 @@ extension Control.Verb {
     fileprivate var moves: Moved? {
         switch self {
         case .nudgeEarlier, .nudgeLater: .offset
-        case .tap, .tempoUp, .tempoDown, .halfTempo, .doubleTempo: .tempo
+        case .tap, .tempo, .tempoUp, .tempoDown, .halfTempo, .doubleTempo: .tempo
         case .play, .stop, .togglePlay, .realign, .mute, .bendFaster, .bendSlower, .undo, .toggleLink, .linkOn,
             .linkOff:
             nil
@@ -180,14 +211,18 @@ extension Control.Verb {
     /// - Parameters:
     ///   - time: when the button was pressed.
     ///   - output: the name of the output that is meant; nil for all.
+    ///   - tempo: the tempo to set, in thousandths of a BPM.
     ///   - isDown: whether it is down; matters for what is held.
-    /// - Returns: the command.
-    func command(at time: HostTime, output: String? = nil, isDown: Bool = true) -> Command {
+    /// - Returns: the command; nil for a tempo that is not given.
+    func command(
+        at time: HostTime, output: String? = nil, tempo: Int64? = nil, isDown: Bool = true
+    ) -> Command? {
         switch self {
         case .play: .setPlaying(true)
         case .stop: .setPlaying(false)
         case .togglePlay: .togglePlaying
         case .tap: .tap(at: time)
+        case .tempo: tempo.map { .setTempo(Tempo(beatsPerMinute: Double($0) / 1_000)) }
         case .tempoUp: .stepTempo(by: Self.step)
         case .tempoDown: .stepTempo(by: -Self.step)
         case .halfTempo: .scaleTempo(by: 0.5)

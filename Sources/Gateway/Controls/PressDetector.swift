@@ -37,17 +37,19 @@ package struct PressDetector: Sendable {
     ///
     /// A note goes down with a velocity, and up without one. A controller does so when its value passes the middle. It also
     /// goes down when it repeats the same high value: some pedals send nothing when released. Each program change goes down.
+    /// The same program again is not bounce if another one has come between: the last one counts.
     ///
     /// - Parameter arrival: every message of the button, in order.
     /// - Returns: nil if it means nothing, as contact bounce does.
     package mutating func press(_ arrival: ControlArrival) -> Press? {
         let message = arrival.message
-        let button = Button(
-            source: arrival.source, kind: message.kind, channel: message.channel, number: message.number)
+        // A channel has one program at a time; its number is what changes.
+        let (number, value) = message.kind == .program ? (0, message.number) : (message.number, message.value)
+        let button = Button(source: arrival.source, kind: message.kind, channel: message.channel, number: number)
         var state = states[button] ?? State()
         defer { states[button] = state }
         let before = state.value
-        state.value = message.value
+        state.value = value
         let press: Press
         switch message.kind {
         case .program, .note: press = message.isDown ? .down : .up
@@ -60,6 +62,7 @@ package struct PressDetector: Sendable {
         let moved = state.moved
         // The first message of a pedal may only tell where it stands.
         if before != nil || press == .down { state.moved = arrival.time }
+        if message.kind == .program, before != value { return press }
         if let moved, (0..<Self.bounce).contains(moved.microseconds(to: arrival.time)) { return nil }
         return press
     }

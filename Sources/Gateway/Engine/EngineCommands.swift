@@ -174,17 +174,19 @@ extension GatewayEngine {
         for press in arrivals.flatMap({ controls.presses($0) }) {
             var refusal: CommandError?
             do throws(CommandError) {
-                try perform(press.command, nil, at: now)
+                try perform(press.command.get(), nil, at: now)
             } catch {
                 refusal = error
             }
             guard controls.note(press, refusal) else { continue }
             isStatusStale = true
             guard let refusal else { continue }
-            // Logged once, not for each further press refused for the same reason.
-            log(
-                .notice, "control refused",
-                ["port": "\(press.port)", "do": "\(press.verb.rawValue)", "error": "\(refusal)"])
+            // Logged once, not for each further press refused for the same reason. A controller that moves out of range
+            // gives a new reason with each of its values, as fast as it likes.
+            let details: Logger.Metadata = [
+                "port": "\(press.port)", "do": "\(press.verb.rawValue)", "error": "\(refusal)",
+            ]
+            logFromNetwork(LogEntry(.notice, "control refused", details), at: now)
         }
     }
 }

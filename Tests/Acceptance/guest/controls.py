@@ -65,6 +65,8 @@ def presses(gateway, board, record):
         board.tap(bpm, 5)
         record[f"tapped {bpm}"] = gateway.wait_status(
             lambda status: abs(status["tempo"] - bpm) < 0.01 * bpm, f"about {bpm}")["tempo"]
+    board.press(b"\xC0\x05")
+    record["tempo of program 5"] = gateway.wait_status(lambda status: round(status["tempo"], 3) == 131.5, "131.5")["tempo"]
     for name, data, playing in (
             ("play", PLAY, True), ("stop", STOP, False), ("toggle", TOGGLE, True), ("held", TOGGLE[:2] + b"\x70", True),
             ("release", RELEASE, True), ("toggle again", TOGGLE, False), ("another program", b"\xC0\x03", False),
@@ -143,7 +145,7 @@ def main():
     FOLDER.mkdir()
     configure(
         ("note: 60", "tap"), ("program: 1, channel: 1", "play"), ("program: 2", "stop"), ("controller: 64", "toggle-play"),
-        ("note: 61", "nudge-earlier"), ("note: 62", "nudge-later"), ("note: 63", "toggle-link"))
+        ("program: 5, channel: 1", "tempo, tempo: 131.5"), ("note: 61", "nudge-earlier"), ("note: 62", "nudge-later"), ("note: 63", "toggle-link"))
     record = {"learnt": []}
     board = Board()
     with Gateway("--config", CONFIG, "--state", FOLDER / "state", folder=FOLDER) as gateway:

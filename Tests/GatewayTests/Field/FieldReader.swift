@@ -94,7 +94,7 @@ struct FieldReader {
         switch key {
         case "source": result.source = String(rest)
         case "waits for": result.waitsFor = String(rest)
-        case "control": result.controls.append(try Self.control(String(rest), mistake))
+        case "control": result.controls += try Self.controls(String(rest), mistake)
         case "machine": result.machine = try Self.profile(String(rest), mistake)
         case "leader 1": result.leaderProfiles[0] = try Self.profile(String(rest), mistake)
         case "leader 2": result.leaderProfiles[1] = try Self.profile(String(rest), mistake)
@@ -104,14 +104,15 @@ struct FieldReader {
         return true
     }
 
-    private static func control(
+    /// One control as written; with several programs it is one for each.
+    private static func controls(
         _ yaml: String, _ mistake: (String) -> FieldMistake
-    ) throws(FieldMistake) -> Control {
+    ) throws(FieldMistake) -> [Control] {
         do {
             let text = "version: 1\ncontrols:\n  - \(yaml)\n"
             let controls = try ConfigurationFile(yaml: Array(text.utf8), file: "the control").controls
-            guard let control = controls.first, controls.count == 1 else { throw mistake("one control belongs here") }
-            return control
+            guard !controls.isEmpty else { throw mistake("a control belongs here") }
+            return controls
         } catch let error as FieldMistake {
             throw error
         } catch {

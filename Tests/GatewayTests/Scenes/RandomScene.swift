@@ -70,7 +70,8 @@ struct SceneConfiguration: Hashable {
     fileprivate static let verbs = Control.Verb.allCases.filter { !$0.isHeld }
     private static let controls = verbs.enumerated().map { number, verb in
         Control(
-            port: Placed("Pedal", at: .init(file: "", line: 1, column: 1)), message: .init(.note, number), verb: verb)
+            port: Placed("Pedal", at: .init(file: "", line: 1, column: 1)), message: .init(.note, number), verb: verb,
+            tempo: verb == .tempo ? 97_500 : nil)
     }
 
     func live() throws -> LiveConfiguration {
