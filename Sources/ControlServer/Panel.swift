@@ -19,8 +19,10 @@ enum Panel {
             PackageResources.stage_js, PackageResources.panel_js,
         ]
         return text([PackageResources.panel_html])
-            .replacing("{style}", with: withoutSpaces(text(style)))
-            .replacing("{script}", with: text(script).replacing("{ranges}", with: ranges))
+            .replacing("{style}", with: withoutSpaces(text(style), around: Self.marks))
+            .replacing(
+                "{script}",
+                with: withoutSpaces(text(script), around: Self.operators).replacing("{ranges}", with: ranges))
             .split(separator: "{nonce}", omittingEmptySubsequences: false).map(String.init)
     }()
 
@@ -51,11 +53,16 @@ enum Panel {
             .joined(separator: "\n")
     }
 
-    /// A style sheet without the spaces and line ends that mean nothing.
-    private static func withoutSpaces(_ style: String) -> String {
-        [": ", "; ", ", ", " { ", " }", " > ", " {\n", ";\n", ",\n", "}\n"].reduce(style) {
-            $0.replacing($1, with: $1.filter { !$0.isWhitespace })
-        }
+    /// Where spaces and line ends mean nothing in a style sheet.
+    private static let marks = [": ", "; ", ", ", " { ", " }", " > ", " {\n", ";\n", ",\n", "}\n"]
+
+    /// Where spaces mean nothing in a script. No text for people has these.
+    private static let operators = [
+        " => ", " = ", " === ", " !== ", " && ", " || ", " ?? ", " ? ", " : ", " < ", " > ", " + ", ") {", "{ ", " }",
+    ]
+
+    private static func withoutSpaces(_ text: String, around marks: [String]) -> String {
+        marks.reduce(text) { $0.replacing($1, with: $1.filter { !$0.isWhitespace }) }
     }
 
     /// The page, with a policy that allows the browser only its own scripts and this server.

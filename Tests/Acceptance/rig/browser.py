@@ -67,15 +67,16 @@ def drawn(page):
 
 
 class Finger:
-    """A finger on the screen, simulated as touch events."""
+    """Fingers on the screen, simulated as touch events."""
 
     def __init__(self, page):
         self.page = page
         self.session = page.context.new_cdp_session(page)
 
     def touch(self, kind, *places):
+        """Begins, moves or ends the touches at some places. What is not named any more in a "touchMove" is lifted."""
         self.session.send("Input.dispatchTouchEvent", {
-            "type": kind, "touchPoints": [{"x": x, "y": y} for x, y in places]})
+            "type": kind, "touchPoints": [{"x": x, "y": y, "id": number} for number, (x, y) in enumerate(places)]})
 
     def tap(self, x, y):
         """Taps as one command, since a finger that rests for long, on a busy machine, makes no click."""
