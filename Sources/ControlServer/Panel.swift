@@ -22,7 +22,8 @@ enum Panel {
             .replacing("{style}", with: withoutSpaces(text(style), around: Self.marks))
             .replacing(
                 "{script}",
-                with: withoutSpaces(text(script), around: Self.operators).replacing("{ranges}", with: ranges))
+                with: withoutSpaces(text(script), around: Self.operators).replacing("{ranges}", with: ranges)
+            )
             .split(separator: "{nonce}", omittingEmptySubsequences: false).map(String.init)
     }()
 

@@ -28,7 +28,7 @@ class Chip extends Player {
   #wait() {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => {
-      if (this.details.matches(":has(.held, :focus-visible)")) this.#wait(); else if (!this.details.hidden) this.more.click();
+      if (this.details.matches(":has(.held, :focus-visible)")) this.#wait(); else this.more.click();
     }, Chip.#time);
   }
 }

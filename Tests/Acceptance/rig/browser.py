@@ -74,9 +74,12 @@ class Finger:
         self.session = page.context.new_cdp_session(page)
 
     def touch(self, kind, *places):
-        """Begins, moves or ends the touches at some places. What is not named any more in a "touchMove" is lifted."""
         self.session.send("Input.dispatchTouchEvent", {
             "type": kind, "touchPoints": [{"x": x, "y": y, "id": number} for number, (x, y) in enumerate(places)]})
+
+    def lift_second(self, x, y):
+        """Ends the touch at the second of two places, while the first goes on."""
+        self.session.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": [{"x": x, "y": y, "id": 1}]})
 
     def tap(self, x, y):
         """Taps as one command, since a finger that rests for long, on a busy machine, makes no click."""
