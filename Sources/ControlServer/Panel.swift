@@ -11,19 +11,17 @@ enum Panel {
     /// The page, split where a nonce is inserted.
     private static let pieces: [String] = {
         func text(_ files: [[UInt8]]) -> String { files.map(Self.shortened).joined(separator: "\n") }
-        let style = [PackageResources.panel_css, PackageResources.stage_css]
-        let script = [
+        let style = text([PackageResources.panel_css, PackageResources.stage_css])
+        let script = text([
             PackageResources.gateway_js, PackageResources.beats_js, PackageResources.outputs_js,
             PackageResources.follow_js, PackageResources.listen_js, PackageResources.session_js,
             PackageResources.lock_js, PackageResources.notices_js, PackageResources.share_js,
             PackageResources.stage_js, PackageResources.panel_js,
-        ]
+        ])
         return text([PackageResources.panel_html])
-            .replacing("{style}", with: withoutSpaces(text(style), around: Self.marks))
-            .replacing(
-                "{script}",
-                with: withoutSpaces(text(script), around: Self.operators).replacing("{ranges}", with: ranges)
-            )
+            .replacing("{style}", with: withoutSpaces(style, around: Self.marks))
+            .replacing("{script}", with: withoutSpaces(script, around: Self.operators))
+            .replacing("{ranges}", with: ranges)
             .split(separator: "{nonce}", omittingEmptySubsequences: false).map(String.init)
     }()
 
