@@ -75,11 +75,11 @@ class Bend {
   }
 
   #prepare(button, percent) {
-    button.addEventListener("pointerdown", (event) => {
-      if (event.button !== 0 || lock.refuses(button)) return;
+    button.addEventListener("pointerdown", ({ button: which, pointerId }) => {
+      if (which !== 0) return;
       // A finger that slides still holds it.
-      button.setPointerCapture(event.pointerId);
-      this.#hold(button, percent, event.pointerId);
+      button.setPointerCapture(pointerId);
+      this.#hold(button, percent, pointerId);
     });
     for (const kind of ["keydown", "keyup"]) {
       button.addEventListener(kind, (event) => {
@@ -95,6 +95,7 @@ class Bend {
 
   /** @param holder the pointer or the key that holds the button. */
   #hold(button, percent, holder) {
+    if (lock.refuses(button)) return;
     this.#ending?.abort();
     this.#ending = new AbortController();
     const { signal } = this.#ending;
@@ -126,7 +127,7 @@ class Bend {
     this.#isAsking = true;
     const isDone = await this.#send(this.#percent);
     this.#isAsking = false;
-    // This one may have come after the request that let go.
+    // It may have come after the request that let go.
     if (!this.#percent) this.#send(0);
     else if (!isDone) this.#end();
   }

@@ -266,31 +266,34 @@ part.askYes.addEventListener("click", () => act("POST", "transport", { playing: 
 part.askNo.addEventListener("click", () => act("POST", "transport", { playing: false }));
 part.play.addEventListener("click", playOrStop);
 
-// In the stage view each finger acts for itself: browsers make clicks only of one that is alone. Play and Tap act as soon as
-// it comes down, since it may slide before it is lifted. The click that ends a press is for nobody then. Keys and screen
-// readers only click.
+// In the stage view each finger acts for itself: browsers make clicks only of one that is alone, so they make none here. Play
+// and Tap act as soon as a finger or a mouse comes down, since it may slide. Keys and screen readers only click.
 const atOnce = new Map([[part.stagePlay, playOrStop], [part.stageTap, tap]]);
 for (const [control, deed] of atOnce) control.addEventListener("click", ({ timeStamp }) => deed(timeStamp));
 const pressed = new Map();
+/** The control that acts at once on which a mouse came down; the click that ends this press is for nobody. */
 let acted = null;
 part.stageView.addEventListener("pointerdown", ({ target, button, pointerId, pointerType, timeStamp }) => {
   const control = target.closest("button:not(.lock, .bend)");
   if (button !== 0 || !control) return;
   const deed = atOnce.get(control);
-  if (!deed) return void (pointerType !== "mouse" && pressed.set(pointerId, control));
-  acted = control;
-  if (!lock.refuses(control)) deed(timeStamp);
+  if (pointerType !== "touch") acted = deed && control;
+  else if (!deed) pressed.set(pointerId, control);
+  if (deed && !lock.refuses(control)) deed(timeStamp);
 });
 part.stageView.addEventListener("pointercancel", ({ pointerId }) => pressed.delete(pointerId));
 part.stageView.addEventListener("pointerup", ({ pointerId, clientX, clientY }) => {
   const control = pressed.get(pointerId);
   pressed.delete(pointerId);
-  if (!control?.contains(document.elementFromPoint(clientX, clientY))) return;
-  control.dispatchEvent(new MouseEvent("click", { bubbles: true, cancelable: true, detail: 1 }));
-  acted = control;
+  if (control?.contains(document.elementFromPoint(clientX, clientY))) {
+    control.dispatchEvent(new MouseEvent("click", { bubbles: true, cancelable: true, detail: 1 }));
+  }
+});
+part.stageView.addEventListener("touchend", (event) => {
+  if (event.cancelable && event.target.closest("button:not(.lock)")) event.preventDefault();
 });
 addEventListener("click", (event) => {
-  if (!event.isTrusted || !event.detail || !acted?.contains(event.target)) return;
+  if (!event.detail || !acted?.contains(event.target)) return;
   acted = null;
   event.stopImmediatePropagation();
 }, true);
