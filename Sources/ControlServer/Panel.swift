@@ -58,6 +58,7 @@ enum Panel {
     /// Where spaces mean nothing in a script. No text for people has these.
     private static let operators = [
         " => ", " = ", " === ", " !== ", " && ", " || ", " ?? ", " ? ", " : ", " < ", " > ", " + ", ") {", "{ ", " }",
+        "if (",
     ]
 
     private static func withoutSpaces(_ text: String, around marks: [String]) -> String {
