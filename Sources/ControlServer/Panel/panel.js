@@ -271,23 +271,23 @@ part.play.addEventListener("click", playOrStop);
 const atOnce = new Map([[part.stagePlay, playOrStop], [part.stageTap, tap]]);
 for (const [control, deed] of atOnce) control.addEventListener("click", ({ timeStamp }) => deed(timeStamp));
 const pressed = new Map();
-/** The control that acts at once on which a mouse came down; the click that ends this press is for nobody. */
+/** What has acted: a click that ends this press, as of a mouse or a pen, is for nobody. */
 let acted = null;
 part.stageView.addEventListener("pointerdown", ({ target, button, pointerId, pointerType, timeStamp }) => {
   const control = target.closest("button:not(.lock, .bend)");
   if (button !== 0 || !control) return;
   const deed = atOnce.get(control);
-  if (pointerType !== "touch") acted = deed && control;
-  else if (!deed) pressed.set(pointerId, control);
+  acted = deed ? control : null;
+  if (!deed && pointerType !== "mouse") pressed.set(pointerId, control);
   if (deed && !lock.refuses(control)) deed(timeStamp);
 });
 part.stageView.addEventListener("pointercancel", ({ pointerId }) => pressed.delete(pointerId));
 part.stageView.addEventListener("pointerup", ({ pointerId, clientX, clientY }) => {
   const control = pressed.get(pointerId);
   pressed.delete(pointerId);
-  if (control?.contains(document.elementFromPoint(clientX, clientY))) {
-    control.dispatchEvent(new MouseEvent("click", { bubbles: true, cancelable: true, detail: 1 }));
-  }
+  if (!control?.contains(document.elementFromPoint(clientX, clientY))) return;
+  control.dispatchEvent(new MouseEvent("click", { bubbles: true, cancelable: true, detail: 1 }));
+  acted = control;
 });
 part.stageView.addEventListener("touchend", (event) => {
   if (event.cancelable && event.target.closest("button:not(.lock)")) event.preventDefault();
