@@ -55,7 +55,7 @@ enum Panel {
     /// Where spaces and line ends mean nothing in a style sheet.
     private static let marks = [": ", "; ", ", ", " { ", " }", " > ", " {\n", ";\n", ",\n", "}\n"]
 
-    /// Where spaces mean nothing in a script. No text for people has these.
+    /// Where spaces mean nothing in a script, and what no text for people in it has.
     private static let operators = [
         " => ", " = ", " === ", " !== ", " && ", " || ", " ?? ", " ? ", " : ", " < ", " > ", " + ", ") {", "{ ", " }",
         "if (",
