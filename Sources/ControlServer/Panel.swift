@@ -11,16 +11,17 @@ enum Panel {
     /// The page, split where a nonce is inserted.
     private static let pieces: [String] = {
         func text(_ files: [[UInt8]]) -> String { files.map(Self.shortened).joined(separator: "\n") }
-        let style = [PackageResources.panel_css, PackageResources.stage_css]
-        let script = [
+        let style = text([PackageResources.panel_css, PackageResources.stage_css])
+        let script = text([
             PackageResources.gateway_js, PackageResources.beats_js, PackageResources.outputs_js,
             PackageResources.follow_js, PackageResources.listen_js, PackageResources.session_js,
             PackageResources.lock_js, PackageResources.notices_js, PackageResources.share_js,
             PackageResources.stage_js, PackageResources.panel_js,
-        ]
+        ])
         return text([PackageResources.panel_html])
-            .replacing("{style}", with: withoutSpaces(text(style)))
-            .replacing("{script}", with: text(script).replacing("{ranges}", with: ranges))
+            .replacing("{style}", with: withoutSpaces(style, around: Self.marks))
+            .replacing("{script}", with: withoutSpaces(script, around: Self.operators))
+            .replacing("{ranges}", with: ranges)
             .split(separator: "{nonce}", omittingEmptySubsequences: false).map(String.init)
     }()
 
@@ -51,11 +52,17 @@ enum Panel {
             .joined(separator: "\n")
     }
 
-    /// A style sheet without the spaces and line ends that mean nothing.
-    private static func withoutSpaces(_ style: String) -> String {
-        [": ", "; ", ", ", " { ", " }", " > ", " {\n", ";\n", ",\n", "}\n"].reduce(style) {
-            $0.replacing($1, with: $1.filter { !$0.isWhitespace })
-        }
+    /// Where spaces and line ends mean nothing in a style sheet.
+    private static let marks = [": ", "; ", ", ", " { ", " }", " > ", " {\n", ";\n", ",\n", "}\n"]
+
+    /// Where spaces mean nothing in a script, and what no text for people in it has.
+    private static let operators = [
+        " => ", " = ", " === ", " !== ", " && ", " || ", " ?? ", " ? ", " : ", " < ", " > ", " + ", ") {", "{ ", " }",
+        "if (",
+    ]
+
+    private static func withoutSpaces(_ text: String, around marks: [String]) -> String {
+        marks.reduce(text) { $0.replacing($1, with: $1.filter { !$0.isWhitespace }) }
     }
 
     /// The page, with a policy that allows the browser only its own scripts and this server.

@@ -1,5 +1,5 @@
-// What must be held to act; and the stage lock: one press locks what could spoil a show, a long press unlocks it. Each
-// browser has its own.
+// What must be held; and the stage lock: one press locks what could spoil a show, a long press unlocks it. Each browser has
+// its own.
 
 /** How long that is, in milliseconds. */
 const HOLD = 800;
@@ -59,10 +59,84 @@ class Hold {
   }
 }
 
+/** Two buttons that bend the tempo of a machine or a group, slower and faster, while one of them is held. */
+class Bend {
+  /** How often the bend is asked for, in milliseconds; after a second without, the gateway ends it. */
+  static #interval = 300;
+  /** What is asked for; 0 while none is held. */
+  #percent = 0;
+  /** Ends what belongs to the present hold. */
+  #ending;
+  #isAsking = false;
+
+  constructor(buttons, path) {
+    this.path = path;
+    [...buttons].forEach((button, index) => this.#prepare(button, index ? 4 : -4));
+  }
+
+  #prepare(button, percent) {
+    button.addEventListener("pointerdown", ({ button: which, pointerId }) => {
+      if (which !== 0) return;
+      // A finger that slides still holds it.
+      button.setPointerCapture(pointerId);
+      this.#hold(button, percent, pointerId);
+    });
+    for (const kind of ["keydown", "keyup"]) {
+      button.addEventListener(kind, (event) => {
+        if (event.key !== " " && event.key !== "Enter") return;
+        event.preventDefault();
+        if (kind === "keydown" && !event.repeat) this.#hold(button, percent, event.key);
+      });
+    }
+    button.addEventListener("contextmenu", (event) => event.preventDefault());
+    // Assistive technology only clicks, and cannot hold: that is one request, which the gateway ends.
+    button.addEventListener("click", ({ detail }) => { if (!detail) this.#send(percent); });
+  }
+
+  /** @param holder the pointer or the key that holds the button. */
+  #hold(button, percent, holder) {
+    if (lock.refuses(button)) return;
+    this.#ending?.abort();
+    this.#ending = new AbortController();
+    const { signal } = this.#ending;
+    const end = ({ pointerId, key }) => { if ((pointerId ?? key ?? holder) === holder) this.#end(); };
+    for (const kind of ["pointerup", "pointercancel", "lostpointercapture", "keyup", "blur"]) button.addEventListener(kind, end, { signal });
+    addEventListener("blur", end, { signal });
+    document.addEventListener("visibilitychange", end, { signal });
+    const timer = setInterval(() => { if (button.checkVisibility()) this.#ask(); else this.#end(); }, Bend.#interval);
+    button.classList.add("held");
+    signal.addEventListener("abort", () => {
+      clearInterval(timer);
+      button.classList.remove("held");
+    });
+    this.#percent = percent;
+    this.#ask();
+  }
+
+  #end() {
+    this.#percent = 0;
+    this.#ending.abort();
+    this.#send(0);
+  }
+
+  #send(percent) { return act("POST", this.path, { percent }); }
+
+  /** Requests do not pile up on a slow network, or they would come after the button was let go. */
+  async #ask() {
+    if (this.#isAsking) return;
+    this.#isAsking = true;
+    const isDone = await this.#send(this.#percent);
+    this.#isAsking = false;
+    // It may have come after the request that let go.
+    if (!this.#percent) this.#send(0);
+    else if (!isDone) this.#end();
+  }
+}
+
 class Lock {
   /** What is locked. The play button is locked too while pressing it would stop, or cancel a start. */
   static #controls = ["tempo", "slower", "faster", "tap", "stageTap", "halve", "double", "undo", "earlier", "later", "link", "sync", "quantum", "follow"]
-    .map((id) => `#${id}`).join() + ", #outputs :is(button, input, select):not([aria-expanded])";
+    .map((id) => `#${id}`).join() + ", #outputs :is(button, input, select):not([aria-expanded]), .players :is(.mute, .realign, .bend)";
   #buttons = document.querySelectorAll("button.lock");
   #canStop = false;
 

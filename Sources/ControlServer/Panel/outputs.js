@@ -1,4 +1,4 @@
-// The machines: a row for each output, with details that open on a tap.
+// The machines and groups of them: a row for each, with details that open on a tap.
 
 const tempoText = (tempo) => `${+tempo.toFixed(2)}`;
 const milliseconds = (value) => `${value > 0 ? "+" : value < 0 ? "\u2212" : ""}${+Math.abs(value).toFixed(2)}`;
@@ -76,26 +76,52 @@ function noteGone({ pid, outputs }) {
 /** The states that come first, in this order; others stay in the order of the outputs. */
 const troubles = ["gone", "stuck", "late"];
 
-/** The machines, trouble first, with how each is doing. */
+/** The groups and machines with how each is doing: trouble first, then groups. */
 function sorted({ outputs, warnings }) {
   const rank = ([key]) => (troubles.indexOf(key) + troubles.length + 1) % (troubles.length + 1);
-  return outputs.map((output) => ({ output, state: machineState(output, warnings) }))
+  return [...groupsOf(outputs), ...outputs].map((output) => ({ output, state: machineState(output, warnings) }))
     .sort((one, other) => isGeneral(one.output) - isGeneral(other.output) || rank(one.state) - rank(other.state));
 }
 
-/** How a machine is doing: a key for its colour and shape, and the words for people. */
+/** The groups that machines belong to, as if each was a machine. Their names are case-insensitive. */
+function groupsOf(outputs) {
+  const names = outputs.flatMap(({ groups }) => groups ?? []);
+  return [...new Map(names.map((name) => [name.toLowerCase(), name]))].map(([key, name]) => {
+    const members = outputs.filter(({ groups }) => groups?.some((one) => one.toLowerCase() === key));
+    const muted = members.some((one) => one.muted) && members.every((one) => one.muted || one.timeCode);
+    return { id: name, name, members, muted, bend: members.find(({ bend }) => bend)?.bend };
+  });
+}
+
+/** What tells a machine or a group from all others. */
+const keyOf = ({ id, members }) => members ? `group ${id}` : id;
+
+/** How a machine or a group is doing: a key for its colour and shape, and the words for people. */
 function machineState(output, warnings) {
+  const { members } = output;
+  const change = changeState(members ?? [output], output);
+  if (members) {
+    const muted = members.filter((one) => one.muted).length;
+    return change ?? ["group", muted ? `${muted} of ${members.length} muted` : `Group of ${members.length}`];
+  }
   if (!output.enabled) return ["off", "Off"];
   const stuck = { "device-stuck": "Stuck", "out-of-step": "Out of step" };
   const trouble = warnings.find(({ code, output: id }) => id === output.id && code in stuck);
   if (trouble) return ["stuck", stuck[trouble.code]];
   if (goneSince.has(output.id)) return ["gone", `Gone${goneSince.get(output.id)}`];
   if (!output.connected) return ["away", "Not connected"];
-  if (output.changesAtBeat != null) return ["off", `${output.muted ? "Stops" : "Enters"} at a bar`];
-  if (output.muted) return ["off", "Muted"];
+  if (change) return change;
   const words = { "in-time": "In time", loose: "Loose", late: "Late" };
   const timing = output.lastMinute?.timing;
   return timing in words ? [timing, words[timing]] : ["idle", "Connected"];
+}
+
+/** What was done with some machines by hand, if anything. */
+function changeState(outputs, { bend, muted }) {
+  if (bend) return ["bent", `${milliseconds(Math.round(bend.milliseconds))} ms`];
+  const changing = outputs.find(({ changesAtBeat }) => changesAtBeat != null);
+  if (changing) return ["turning", `${changing.muted ? "Stops" : "Enters"} at a bar`];
+  return muted ? ["off", "Muted"] : undefined;
 }
 
 /** What a machine really gets, if it is not a clock at the session's tempo. */
@@ -116,36 +142,82 @@ function wrongFor(what, range) {
 /** Lowest and highest tempo that a machine takes; without a range of its own, all tempos of a session. */
 const rangeOf = ({ range }) => range ?? [ranges.tempo.least, ranges.tempo.most];
 
-class Machine {
+/** A machine or a group in a list: mute, realign and bend, and details that open. The kind is that of its template. */
+class Player {
+  constructor(kind, output) {
+    const name = shortName(output);
+    this.newest = output;
+    this.element = document.getElementById(kind).content.firstElementChild.cloneNode(true);
+    const find = (selector) => this.element.querySelector(selector);
+    Object.assign(this, { name: find(".name"), doing: find(".doing"), mute: find(".mute"), details: find(".details") });
+    const path = `outputs/${encodeURIComponent(output.id)}`;
+    this.mute.addEventListener("click", async () => {
+      // It is seen at once that it was asked for.
+      this.mute.ariaBusy = "true";
+      // Which of a group can be muted, is for the gateway to say.
+      await act("POST", `${path}/mute`, this.newest.members ? {} : { muted: !this.newest.muted });
+      this.mute.ariaBusy = null;
+    });
+    this.button(".realign", `Realign ${name}`, () => act(
+      "POST", `${path}/realign`, {}, () => `${name} will realign at the next bar.`));
+    const bends = this.element.querySelectorAll(".bend");
+    // A chip is named by what is in it.
+    this.mute[kind === "chip" ? "title" : "ariaLabel"] = `Mute ${name} at the next bar`;
+    bends.forEach((one, index) => { one.ariaLabel = `${name} ${index ? "faster" : "slower"} while held`; });
+    new Bend(bends, `${path}/bend`);
+    this.details.id = `${kind}-${encodeURIComponent(keyOf(output))}`;
+    disclose(find("button:not(.mute)"), this.details, (isOpen) => this.fold(isOpen));
+  }
+
+  button(selector, label, act) {
+    const button = this.element.querySelector(selector);
+    button.setAttribute("aria-label", label);
+    button.addEventListener("click", act);
+  }
+
+  fold() {}
+
+  show(output, [state, words]) {
+    this.newest = output;
+    this.element.dataset.state = state;
+    write(this.name, shortName(output));
+    write(this.doing, words);
+    this.mute.setAttribute("aria-pressed", output.muted);
+  }
+}
+
+class Group extends Player {
+  constructor(output) {
+    super("output", output);
+    this.details.replaceChildren(this.details.querySelector(".bends"));
+  }
+}
+
+class Machine extends Player {
   static #step = 0.5;
-  #newest = null;
 
   constructor(output, act, listen) {
+    super("output", output);
     const name = shortName(output);
-    this.element = document.getElementById("output").content.firstElementChild.cloneNode(true);
     const find = (selector) => this.element.querySelector(selector);
     Object.assign(this, {
-      name: find(".name"), mute: find(".mute"), doing: find(".doing"), shift: find(".shift"), details: find(".details"), sends: find("[role=switch]"), sendsWord: find(".word"),
-      sendsWhat: find(".what"), ofClocks: this.element.querySelectorAll(".settings, .calibrate"),
+      shift: find(".shift"), sends: find("[role=switch]"), sendsWord: find(".word"), sendsWhat: find(".what"),
+      ofClocks: this.element.querySelectorAll(".bends, .settings, .calibrate"),
       plot: find("svg"), figures: Object.fromEntries(Array.from(this.element.querySelectorAll("dd"), (one) => [one.className, one])),
     });
-    const path = `outputs/${encodeURIComponent(output.id)}`;
-    const change = (settings) => act("PATCH", path, settings);
+    const change = (settings) => act("PATCH", `outputs/${encodeURIComponent(output.id)}`, settings);
     const nudge = (by) => act("POST", "nudge", { milliseconds: by, output: output.id });
-    this.#button(".earlier", `${name} earlier by ${Machine.#step} ms`, () => nudge(-Machine.#step));
-    this.#button(".later", `${name} later by ${Machine.#step} ms`, () => nudge(Machine.#step));
-    this.#button(".mute", `Mute ${name} at the next bar`, () => act("POST", `${path}/mute`, { muted: !this.#newest.muted }));
-    this.#button(".realign", `Realign ${name}`, () => act(
-      "POST", `${path}/realign`, {}, () => `${name} will realign at the next bar.`));
-    this.#button("[role=switch]", `Send to ${name}`, () => change({ enabled: this.sends.getAttribute("aria-checked") !== "true" }));
-    this.#button(".calibrate", `Calibrate ${name} by listening`, () => listen(output));
+    this.button(".earlier", `${name} earlier by ${Machine.#step} ms`, () => nudge(-Machine.#step));
+    this.button(".later", `${name} later by ${Machine.#step} ms`, () => nudge(Machine.#step));
+    this.button("[role=switch]", `Send to ${name}`, () => change({ enabled: this.sends.getAttribute("aria-checked") !== "true" }));
+    this.button(".calibrate", `Calibrate ${name} by listening`, () => listen(output));
     const field = (place, label, send, wrong) => {
       const input = find(`${place} input`);
       input.setAttribute("aria-label", `${label} of ${name}`);
       return new NumberField(input, send, wrong);
     };
     const setRange = (lowest, highest) => change({ range: [lowest, highest] });
-    const [lowest, highest] = [() => rangeOf(this.#newest)[0], () => rangeOf(this.#newest)[1]];
+    const [lowest, highest] = [() => rangeOf(this.newest)[0], () => rangeOf(this.newest)[1]];
     const wrongTempo = wrongFor("A tempo of a range", ranges.deviceTempo);
     const octave = "The highest tempo must be at least twice the lowest.";
     this.fields = {
@@ -162,29 +234,18 @@ class Machine {
       highest: field(".highest", "Highest tempo in BPM", (bpm) => setRange(lowest(), bpm),
         (bpm) => wrongTempo(bpm) ?? (bpm < 2 * lowest() ? `${octave} Lower the lowest first.` : undefined)),
     };
-    this.details.id = `details-${output.id}`;
-    const folded = isGeneral(output) ? this.element.querySelectorAll(".mute, .realign") : [];
-    const fold = (isOpen) => { for (const one of folded) one.hidden = !isOpen; };
-    fold(false);
-    disclose(find(".more"), this.details, (isOpen) => {
-      fold(isOpen);
-      if (isOpen) this.#showDetails();
-    });
+    this.fold(false);
   }
 
-  #button(selector, label, act) {
-    const button = this.element.querySelector(selector);
-    button.setAttribute("aria-label", label);
-    button.addEventListener("click", act);
+  /** The general port's buttons are for those who open it. */
+  fold(isOpen) {
+    if (isGeneral(this.newest)) for (const one of this.element.querySelectorAll(".mute, .realign")) one.hidden = !isOpen;
+    if (isOpen) this.#showDetails();
   }
 
   show(output, [state, words], tempo) {
-    this.#newest = output;
     const other = otherClock(output, tempo);
-    this.element.dataset.state = state;
-    write(this.name, shortName(output));
-    write(this.doing, other ? `${words} \u00b7 ${other}` : words);
-    this.mute.setAttribute("aria-pressed", output.muted);
+    super.show(output, [state, other ? `${words} \u00b7 ${other}` : words]);
     if (output.timeCode) this.mute.hidden = true;
     write(this.shift, output.offsetMilliseconds ? `${milliseconds(output.offsetMilliseconds)} ms` : "");
     this.fields.offset.show(milliseconds(output.offsetMilliseconds));
@@ -192,7 +253,7 @@ class Machine {
   }
 
   #showDetails() {
-    const output = this.#newest;
+    const output = this.newest;
     const { profile, port, connected, enabled, timeCode, lastMinute, latenessMicroseconds: lateness } = output;
     const unit = timeCode ? "quarter frames" : "ticks";
     for (const one of this.ofClocks) one.hidden = Boolean(timeCode);
@@ -230,32 +291,45 @@ class Machine {
   }
 }
 
-class Outputs {
-  #machines = new Map();
+/** A list with an element for each machine and group, as `sorted` has them. */
+class Rows {
+  #known = new Map();
 
-  constructor(part, act, listen) { Object.assign(this, { part, act, listen }); }
+  /** @param make makes what has the element of a machine or a group, and shows it. */
+  constructor(list, make) { Object.assign(this, { list, make }); }
 
-  show(status) {
-    const rows = sorted(status);
-    const ids = new Set(rows.map(({ output }) => output.id));
-    for (const [id, machine] of this.#machines) {
-      if (ids.has(id)) continue;
-      machine.element.remove();
-      this.#machines.delete(id);
+  show(rows, tempo) {
+    const keys = new Set(rows.map(({ output }) => keyOf(output)));
+    for (const [key, row] of this.#known) {
+      if (keys.has(key)) continue;
+      row.element.remove();
+      this.#known.delete(key);
     }
-    const list = this.part.outputs;
+    const { list } = this;
     const held = list.contains(document.activeElement) ? document.activeElement : null;
     // Nothing moves away from a finger, or while somebody types.
-    const isHeld = list.matches(":active") || held?.matches("input");
+    const isHeld = list.matches(":active, :has(.held)") || held?.matches("input");
     rows.forEach(({ output, state }, index) => {
-      let machine = this.#machines.get(output.id);
-      const isNew = !machine;
-      if (isNew) this.#machines.set(output.id, machine = new Machine(output, this.act, this.listen));
-      if (isNew || (!isHeld && list.children[index] !== machine.element)) list.insertBefore(machine.element, list.children[index] ?? null);
-      machine.show(output, state, status.tempo);
+      const key = keyOf(output);
+      let row = this.#known.get(key);
+      const isNew = !row;
+      if (isNew) this.#known.set(key, row = this.make(output));
+      if (isNew || (!isHeld && list.children[index] !== row.element)) list.insertBefore(row.element, list.children[index] ?? null);
+      row.show(output, state, tempo);
     });
     if (held && document.activeElement !== held) held.focus({ preventScroll: true });
-    this.part.noOutputs.hidden = !rows.every(({ output }) => isGeneral(output));
+  }
+}
+
+class Outputs {
+  constructor(part, act, listen) {
+    this.part = part;
+    this.rows = new Rows(part.outputs, (output) => output.members ? new Group(output) : new Machine(output, act, listen));
+  }
+
+  show(status) {
+    this.rows.show(sorted(status), status.tempo);
+    this.part.noOutputs.hidden = !status.outputs.every(isGeneral);
     this.part.allMachines.hidden = !this.part.noOutputs.hidden;
   }
 }

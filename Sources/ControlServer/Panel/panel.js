@@ -16,14 +16,16 @@ const stage = new Stage(part, position, pulse);
 const lock = new Lock(tell);
 new Share(gateway, part);
 
-/** Sends a command; shows why if it is refused, or else what `done` says of the new status. */
+/** Sends a command; shows why if it is refused, or else what `done` says of the new status. True if it was done. */
 async function act(method, path, body, done) {
   try {
     const answer = await gateway.command(method, path, body);
     if (done) tell(done(answer));
+    return true;
   } catch (error) {
     if (status) show(status);
     tell(reason(error, path));
+    return false;
   }
 }
 
@@ -264,24 +266,37 @@ part.askYes.addEventListener("click", () => act("POST", "transport", { playing: 
 part.askNo.addEventListener("click", () => act("POST", "transport", { playing: false }));
 part.play.addEventListener("click", playOrStop);
 
-// In the stage view a button acts as soon as the finger comes down, since that may slide before it is lifted; the click
-// that ends the press is for nobody. Keys and screen readers only click.
-function actOnPress(control, deed) {
-  let hasActed = false;
-  control.addEventListener("pointerdown", ({ button, isPrimary, timeStamp }) => {
-    if (button !== 0 || !isPrimary) return;
-    hasActed = true;
-    if (!lock.refuses(control)) deed(timeStamp);
-  });
-  addEventListener("click", (event) => {
-    if (!hasActed || !event.detail || !control.contains(event.target)) return;
-    hasActed = false;
-    event.stopImmediatePropagation();
-  }, true);
-  control.addEventListener("click", ({ timeStamp }) => deed(timeStamp));
-}
-actOnPress(part.stagePlay, playOrStop);
-actOnPress(part.stageTap, tap);
+// In the stage view each finger acts for itself: browsers make clicks only of one that is alone, so they make none here. Play
+// and Tap act as soon as a finger or a mouse comes down, since it may slide. Keys and screen readers only click.
+const atOnce = new Map([[part.stagePlay, playOrStop], [part.stageTap, tap]]);
+for (const [control, deed] of atOnce) control.addEventListener("click", ({ timeStamp }) => deed(timeStamp));
+const pressed = new Map();
+/** What has acted: a click that ends this press, as of a mouse or a pen, is for nobody. */
+let acted = null;
+part.stageView.addEventListener("pointerdown", ({ target, button, pointerId, pointerType, timeStamp }) => {
+  const control = target.closest("button:not(.lock, .bend)");
+  if (button !== 0 || !control) return;
+  const deed = atOnce.get(control);
+  acted = deed ? control : null;
+  if (!deed && pointerType !== "mouse") pressed.set(pointerId, control);
+  if (deed && !lock.refuses(control)) deed(timeStamp);
+});
+part.stageView.addEventListener("pointercancel", ({ pointerId }) => pressed.delete(pointerId));
+part.stageView.addEventListener("pointerup", ({ pointerId, clientX, clientY }) => {
+  const control = pressed.get(pointerId);
+  pressed.delete(pointerId);
+  if (!control?.contains(document.elementFromPoint(clientX, clientY))) return;
+  control.dispatchEvent(new MouseEvent("click", { bubbles: true, cancelable: true, detail: 1 }));
+  acted = control;
+});
+part.stageView.addEventListener("touchend", (event) => {
+  if (event.cancelable && event.target.closest("button:not(.lock)")) event.preventDefault();
+});
+addEventListener("click", (event) => {
+  if (!event.detail || !acted?.contains(event.target)) return;
+  acted = null;
+  event.stopImmediatePropagation();
+}, true);
 
 // Elsewhere a touch that ends without a click says so.
 let touched = null;
@@ -291,7 +306,7 @@ function tellMissed(press) {
   tell("Not done: the finger moved. Press again.");
 }
 addEventListener("pointerdown", ({ target, pointerType, isPrimary }) => {
-  const isButton = target.closest?.("button:not(:disabled, .lock, .shared, .foot button)");
+  const isButton = target.closest?.("button:not(:disabled, .lock, .shared, .bend, .foot button)");
   touched = pointerType !== "mouse" && isPrimary && isButton ? {} : null;
 }, true);
 addEventListener("pointercancel", () => tellMissed(touched), true);

@@ -3,6 +3,36 @@
 const playWord = ({ transport, playing }) => transport === "pending" ? "Cancel" : playing ? "Stop" : "Play";
 const playSign = ({ playing }) => playing ? "M6 6h12v12H6z" : "M7 4.5v15L20 12z";
 
+/** A machine or a group in the stage view: a press mutes it, or lets it enter. The others of its buttons close by themselves. */
+class Chip extends Player {
+  /** How long they stay without a press, in milliseconds. */
+  static #time = 10000;
+  #timer;
+
+  constructor(output) {
+    super("chip", output);
+    const name = shortName(output);
+    this.more = this.element.children[1];
+    this.more.ariaLabel = `More for ${name}`;
+    this.details.querySelector("small").textContent = name;
+    for (const kind of ["pointerdown", "pointerup", "keydown"]) this.details.addEventListener(kind, () => this.#wait());
+  }
+
+  fold(isOpen) {
+    clearTimeout(this.#timer);
+    if (!isOpen) return;
+    for (const other of this.element.parentElement.querySelectorAll("[aria-expanded=true]")) if (other !== this.more) other.click();
+    this.#wait();
+  }
+
+  #wait() {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => {
+      if (this.details.matches(":has(.held, :focus-visible)")) this.#wait(); else this.more.click();
+    }, Chip.#time);
+  }
+}
+
 class Stage {
   /** WCAG allows three flashes a second; the weaker one, on the beat, is below what it counts as a flash. */
   static #mostFlashes = 3;
@@ -22,6 +52,7 @@ class Stage {
 
   constructor(part, position, pulse) {
     Object.assign(this, { part, position, pulse });
+    this.chips = new Rows(part.stageMachines, (output) => new Chip(output));
     const [marks, bars] = [new Marks(part.stageMarks), new Marks(part.stagePhrase)];
     pulse.show((place) => {
       if (!this.isOpen) return;
@@ -110,13 +141,7 @@ class Stage {
     write(part.stageTransport, { stopped: "Stopped", playing: "Playing", pending: "Starts at the bar" }[status.transport]);
     write(part.stageWord, playWord(status));
     part.stageSign.setAttribute("d", playSign(status));
-    list(part.stageMachines, sorted(status).filter(({ output }) => !isGeneral(output)), "li", (item, { output, state: [state, words] }) => {
-      const [dot, name, doing] = item.children;
-      dot.className = "dot";
-      item.dataset.state = state;
-      write(name, shortName(output));
-      write(doing, words);
-    }, "i", "b", "span");
+    this.chips.show(sorted(status).filter(({ output }) => !isGeneral(output)));
   }
 
   #draw(place) {

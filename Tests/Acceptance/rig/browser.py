@@ -67,7 +67,7 @@ def drawn(page):
 
 
 class Finger:
-    """A finger on the screen, simulated as touch events."""
+    """Fingers on the screen, simulated as touch events."""
 
     def __init__(self, page):
         self.page = page
@@ -75,7 +75,11 @@ class Finger:
 
     def touch(self, kind, *places):
         self.session.send("Input.dispatchTouchEvent", {
-            "type": kind, "touchPoints": [{"x": x, "y": y} for x, y in places]})
+            "type": kind, "touchPoints": [{"x": x, "y": y, "id": number} for number, (x, y) in enumerate(places)]})
+
+    def lift_second(self, x, y):
+        """Ends the touch at the second of two places, while the first goes on."""
+        self.session.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": [{"x": x, "y": y, "id": 1}]})
 
     def tap(self, x, y):
         """Taps as one command, since a finger that rests for long, on a busy machine, makes no click."""
