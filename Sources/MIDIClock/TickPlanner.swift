@@ -146,10 +146,12 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
 
     /// How long after a time the next pulse comes whose number is a multiple of `stride`, in microseconds.
     ///
-    /// Pulses are counted from the beginning of the song. Where some are left out, it is as long as without that.
+    /// Pulses are counted from the beginning of the song. Where some are left out, it is as long as without that. Where the
+    /// next one is late, or a step has put it nearby, it is still four fifths of the shortest distance, or 10 ms.
     package func interval(from time: HostTime, toEvery stride: Int64, on map: TempoMap) -> Int64 {
         let next = -(-nextPulse).floorDivided(by: stride) * stride
-        return max(0, min(time.microseconds(to: train.due(next, on: map)), stride * train.gap(map.line)))
+        let shortest = min(stride * train.shortestGap(map.line) * 4 / 5, 10_000)
+        return min(max(shortest, time.microseconds(to: train.due(next, on: map))), stride * train.gap(map.line))
     }
 
     /// Pulses that are left out for good, because a stall has made them too late to be made up.

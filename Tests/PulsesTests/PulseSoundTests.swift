@@ -39,7 +39,7 @@ struct PulseSoundTests {
             #expect(abs(place - due) < 0.001)
             tick += 1
         }
-        #expect(tick - 1 == 2_000_000 / score.map.line.tickLength)
+        #expect(Double(score.map.time(ofTick: tick).microseconds) * sampleRate / 1e6 > Double(samples.count) - 1)
     }
 
     @Test
@@ -73,6 +73,6 @@ struct PulseSoundTests {
         sound.restart(at: 1_500)
         sound.write(score.plan, on: score.map, by: clock, into: &block)
         #expect(block.samples.prefix(480).allSatisfy { $0 == 0 })
-        #expect(block.samples[500] == 0 || block.samples[500] == 1)
+        #expect(block.samples[501] == 1)
     }
 }

@@ -8,7 +8,7 @@ import Testing
 /// Pulses after a card fell silent, and through changes of any kind.
 @Suite
 struct StallTests {
-    @Test(arguments: [Int64(1), 2, 4, 8, 12, 24, 48], [10_000, 50_000] as [Int64])
+    @Test(arguments: [Int64(1), 2, 4, 8, 12, 24], [10_000, 50_000] as [Int64])
     func `after a short stall no pulse is lost, and within 0.2 s all are in their places`(perBeat: Int64, stall: Int64)
     {
         var rig = PulseRig(.clock(.perBeat(perBeat), .percent(50)))
@@ -44,7 +44,7 @@ struct StallTests {
         rig.stall(50_000)
         rig.run(score, until: 4_000_000)
         #expect(rig.rises(1) == [990_000, 2_990_000])
-        #expect(rig.rises().filter { $0 > 1_600_000 }.allSatisfy { ($0 * 48 + 500_000) % 1_000_000 <= 500_096 })
+        #expect(rig.rises().filter { $0 > 1_600_000 }.allSatisfy { $0 * 48 % 1_000_000 < 48 })
     }
 
     @Test(arguments: Seeds.standing(1...200))
@@ -69,7 +69,7 @@ struct StallTests {
         }
         #expect(rig.pauses(1).allSatisfy { $0 >= 9_000 })
         for run in rig.rises(1) {
-            #expect(!rig.rises().contains { (run..<run + 9_000).contains($0) })
+            #expect(!rig.rises().contains { (run + 1..<run + 9_000).contains($0) })
         }
     }
 
