@@ -74,6 +74,8 @@ let package = Package(
         part("LinkNetwork", uses: ["BeatTime", "RealTime", "LinkSession", "CLinux"]),
         part("MIDIClock", uses: ["BeatTime"]),
         part("TimeCode", uses: ["BeatTime"]),
+        part("CardClock", uses: ["BeatTime"]),
+        part("Pulses", uses: ["BeatTime", "CardClock", "MIDIClock"]),
         part("GatewayStatus"),
         part("LoopGuard", uses: ["BeatTime", "MIDIClock"]),
         part("Arbiter", uses: ["BeatTime", "LinkSession", "MIDIClock", "LoopGuard"]),
@@ -215,6 +217,8 @@ let package = Package(
         tests(of: "ClockMeter", uses: ["BeatTime", "MIDIClock", "Simulation"]),
         tests(of: "MIDIClock", uses: ["BeatTime", "Simulation"]),
         tests(of: "TimeCode", uses: ["BeatTime"]),
+        tests(of: "CardClock", uses: ["Simulation"]),
+        tests(of: "Pulses", uses: ["BeatTime", "CardClock", "MIDIClock", "Simulation"]),
         tests(
             of: "ConfigurationFiles", uses: ["BeatTime", "HostileInput", "MIDIClock", "Simulation"], exclude: ["Corpus"]
         ),
@@ -267,9 +271,9 @@ let package = Package(
 
 // In tests that simulate nothing, optimising takes longer than it saves.
 let simulated: Set = [
-    "Arbiter", "BeatTime", "ClockDispatch", "ClockMeter", "ConfigurationFiles", "Gateway", "HostileInput",
+    "Arbiter", "BeatTime", "CardClock", "ClockDispatch", "ClockMeter", "ConfigurationFiles", "Gateway", "HostileInput",
     "LinkSession",
-    "Listening", "LoopGuard", "MIDIClock", "OnsetDetection", "SoundCalibration",
+    "Listening", "LoopGuard", "MIDIClock", "OnsetDetection", "Pulses", "SoundCalibration",
 ]
 for target in package.targets
 where target.type == .test && !simulated.contains(target.name.replacing("Tests", with: "")) {

@@ -81,6 +81,8 @@ public struct OutputSettings: Hashable, Sendable, BitwiseCopyable {
     public var preroll: Int64 = 0
     /// Microseconds from Start or Continue to the pulse that starts the device.
     public var lead: Int64
+    /// Whether no pulse is sent within ``lead``; if not, it is shorter at tempos whose pulses are closer.
+    public var keepsLeadClear = false
     /// Microseconds from Song Position Pointer to Continue, for the device to find its place.
     public var locate: Int64
     /// How a device that has lost its place is realigned.

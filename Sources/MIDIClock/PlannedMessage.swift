@@ -24,8 +24,8 @@ public struct PlannedMessage: Hashable, Sendable, BitwiseCopyable {
     public let place: TickPlace
     /// Whether it is one of the messages by which its device enters a song.
     package var isPartOfStart: Bool { startPlan != nil }
-    /// The pulse that it is, or that it precedes.
-    let pulse: Int64
+    /// The pulse that it is, or that it precedes, counted from the beginning of the song.
+    package let pulse: Int64
     /// The start plan that it is part of.
     let startPlan: StartPlan?
 }

@@ -120,7 +120,8 @@ struct PulseTrain: BitwiseCopyable {
         return max(700, min(fastest, shortestGap(line) * 4 / 5))
     }
 
-    private func shortestGap(_ line: TickLine) -> Int64 { gap(line) * (1_000 - grid.swing) / 500 }
+    /// Shortest planned distance of two pulses, in microseconds, at the newest tempo.
+    func shortestGap(_ line: TickLine) -> Int64 { gap(line) * (1_000 - grid.swing) / 500 }
 
     /// How late a pulse may be and still be sent, in microseconds; beyond that the device is relocated.
     ///

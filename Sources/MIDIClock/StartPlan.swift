@@ -132,18 +132,23 @@ struct StartPlan: Hashable, BitwiseCopyable {
     /// Whether the start plan's next message can still be sent, even if later than it was due.
     func isInTime(_ plan: OutputPlan, _ train: PulseTrain, on map: TempoMap, at now: HostTime) -> Bool {
         let left = now.microseconds(to: train.due(pulse, on: map))
+        let (settings, timeForStart) = (plan.settings, Self.leastTimeForStart(plan.settings))
         switch (messages, stage) {
         case (.silence, _): return left >= 0
-        case (_, .move): return left >= Self.leastTimeForStart(plan.settings)
-        case (_, .stop), (_, .locate): return left >= max(Self.leastLead, plan.settings.locate)
+        case (_, .move): return left >= timeForStart
+        case (_, .stop), (_, .locate):
+            return left
+                >= (settings.keepsLeadClear ? settings.locate + timeForStart : max(Self.leastLead, settings.locate))
         }
     }
 
     /// Shortest time that must be left for Start or Continue, in microseconds; negative if it may leave after its pulse.
     ///
-    /// A device that wants them almost together with their pulse gets them slightly late rather than never.
+    /// A device that wants them almost together with their pulse gets them slightly late rather than never. A lead that is
+    /// kept clear may be a tenth shorter.
     private static func leastTimeForStart(_ settings: OutputSettings) -> Int64 {
-        settings.lead < leastLead ? settings.lead - leastLead : leastLead
+        guard settings.lead >= leastLead else { return settings.lead - leastLead }
+        return settings.keepsLeadClear ? settings.lead * 9 / 10 : leastLead
     }
 
     func message(_ plan: OutputPlan, _ train: PulseTrain) -> ClockMessage {
@@ -158,11 +163,24 @@ struct StartPlan: Hashable, BitwiseCopyable {
     /// When to send the next message.
     ///
     /// Start and Continue are sent `lead` before their pulse, but not in the first 40 % of the gap after the previous
-    /// pulse. What precedes them is sent `locate` earlier still.
+    /// pulse, unless that is left out. What precedes them is sent `locate` earlier still.
     func due(_ plan: OutputPlan, _ train: PulseTrain, on map: TempoMap) -> HostTime {
-        let first = train.due(pulse, on: map)
-        let lead = max(first.advanced(byMicroseconds: -plan.settings.lead), train.afterPulse(pulse - 1, on: map))
+        var lead = leadBegin(plan, train, on: map)
+        if !plan.settings.keepsLeadClear { lead = max(lead, train.afterPulse(pulse - 1, on: map)) }
         return stage == .move ? lead : lead.advanced(byMicroseconds: -plan.settings.locate)
+    }
+
+    private func leadBegin(_ plan: OutputPlan, _ train: PulseTrain, on map: TempoMap) -> HostTime {
+        train.due(pulse, on: map).advanced(byMicroseconds: -plan.settings.lead)
+    }
+
+    /// Whether an earlier pulse is left out because it would come, or end, within a lead that is kept clear.
+    ///
+    /// A pulse lasts at most half the gap after it.
+    func leavesOut(_ earlier: Int64, _ plan: OutputPlan, _ train: PulseTrain, on map: TempoMap) -> Bool {
+        guard plan.settings.keepsLeadClear, earlier < pulse else { return false }
+        let end = train.due(earlier, on: map).advanced(byMicroseconds: train.gap(map.line) / 2)
+        return end > leadBegin(plan, train, on: map)
     }
 
     /// The rest of the start plan after its next message is sent.

@@ -144,6 +144,16 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
     /// The rate of the pulses planned last.
     package var rate: Rate { Rate(multiply: train.grid.multiply, divide: train.grid.divide) }
 
+    /// How long after a time the next pulse comes whose number is a multiple of `stride`, in microseconds.
+    ///
+    /// Pulses are counted from the beginning of the song. Where some are left out, it is as long as without that. Where the
+    /// next one is late, or a step has put it nearby, it is still four fifths of the shortest distance, or 10 ms.
+    package func interval(from time: HostTime, toEvery stride: Int64, on map: TempoMap) -> Int64 {
+        let next = -(-nextPulse).floorDivided(by: stride) * stride
+        let shortest = min(stride * train.shortestGap(map.line) * 4 / 5, 10_000)
+        return min(max(shortest, time.microseconds(to: train.due(next, on: map))), stride * train.gap(map.line))
+    }
+
     /// Pulses that are left out for good, because a stall has made them too late to be made up.
     package struct Skipped: Hashable, Sendable, BitwiseCopyable {
         package var pulses: Int64 = 0
@@ -231,7 +241,8 @@ public struct TickPlanner: Sendable, BitwiseCopyable {
         let isTooLate = isRunning && lateness > limit
         if isTooLate { isBroken = true }
         // Far ahead, after the tempo fell without notice.
-        if isClockOn, train.due(nextPulse - 7, on: map) > now { isBroken = true }
+        let ahead = plan.settings.keepsLeadClear ? plan.settings.lead : 0
+        if isClockOn, train.due(nextPulse - 7, on: map) > now.advanced(byMicroseconds: ahead) { isBroken = true }
         guard isBroken else { return aim }
         let first = nextPulse
         nextPulse = train.first(atOrAfter: max(now, aim.gapEnd), on: map)

@@ -11,7 +11,7 @@ extension TickPlanner {
         let place = realignment == .now ? StartPlan.Place.sixteenthAnew : .barAnew
         let startPlan = validStartPlan(place, plan, on: map, at: now)
         self.startPlan = startPlan
-        return earlier(pulse(aim), message(of: startPlan, plan, on: map))
+        return pulse(orMessageOf: startPlan, plan, on: map)
     }
 
     /// Next message for a stopped device that enters a playing song: a pulse, or part of its start.
@@ -25,7 +25,7 @@ extension TickPlanner {
         }
         self.startPlan = startPlan
         guard startPlan.messages == .silence else {
-            return earlier(pulse(aim(map)), message(of: startPlan, plan, on: map))
+            return pulse(orMessageOf: startPlan, plan, on: map)
         }
         return pulse(aim(map), startPlan: nextPulse == startPlan.pulse ? startPlan : nil)
     }
@@ -46,6 +46,14 @@ extension TickPlanner {
         PlannedMessage(
             message: startPlan.message(plan, train), due: startPlan.due(plan, train, on: map), belated: 0,
             place: train.grid.place(ofPulse: startPlan.pulse), pulse: startPlan.pulse, startPlan: startPlan)
+    }
+
+    /// The next pulse, or the start plan's next message if that comes first.
+    private mutating func pulse(
+        orMessageOf startPlan: StartPlan, _ plan: OutputPlan, on map: TempoMap
+    ) -> PlannedMessage {
+        if startPlan.leavesOut(nextPulse, plan, train, on: map) { nextPulse = startPlan.pulse }
+        return earlier(pulse(aim(map)), message(of: startPlan, plan, on: map))
     }
 
     /// The earlier of two messages, but never Start or Continue before a pulse that precedes their own.

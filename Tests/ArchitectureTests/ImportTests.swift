@@ -12,6 +12,8 @@ struct ImportTests {
             "LinkSession": ["BeatTime"],
             "MIDIClock": ["BeatTime"],
             "TimeCode": ["BeatTime"],
+            "CardClock": ["BeatTime"],
+            "Pulses": ["BeatTime", "CardClock", "MIDIClock"],
             "ClockMeter": ["BeatTime", "MIDIClock"],
             "GatewayStatus": [],
             "LoopGuard": ["BeatTime", "MIDIClock"],

@@ -22,6 +22,25 @@ struct StartEngineTests {
         #expect(device.events[start + 1].at == top)
     }
 
+    @Test(arguments: [20.0, 120, 125, 300, 999])
+    func `a lead that is kept clear is whole at every tempo, and no tick begins or ends in it`(
+        beatsPerMinute: Double
+    ) throws {
+        let line = line(beatsPerMinute: beatsPerMinute)
+        var settings = OutputSettings(lead: 10_000)
+        settings.keepsLeadClear = true
+        var device = DeviceUnderClock(now: 1)
+        device.run(playing(line, from: 96, settings), until: line.time(ofTick: 200).microseconds)
+        #expect(device.transport == [.start])
+        let start = try #require(device.events.firstIndex { $0.message == .start })
+        let top = line.time(ofTick: 96).microseconds
+        #expect(device.events[start].at == top - 10_000)
+        #expect(device.events[start - 1].at <= top - 10_000 - line.tickLength / 2)
+        #expect(device.events[start - 1].at > top - 10_000 - line.tickLength * 3 / 2 - 2)
+        #expect(device.events[start + 1].at == top)
+        #expect(device.songPosition == 104)
+    }
+
     @Test(arguments: [0, 100, 349] as [Int64], [0, 3, 200] as [Int64])
     func `a Start wanted together with its tick is sent before it, even after a late wake-up`(
         lead: Int64, lateness: Int64

@@ -1,0 +1,42 @@
+internal import BeatTime
+package import CardClock
+package import MIDIClock
+
+/// A stream of pulses as sound on channels of a card.
+///
+///     PulseStream -> PulseEdge, at a host time -> CardClock -> frame -> LevelWave -> SampleBlock
+package struct PulseSound: Sendable {
+    package private(set) var stream: PulseStream
+    /// The channel of each line, counted from 0.
+    private let channels: [Int]
+    private var waves: [LevelWave]
+
+    package init(_ settings: PulseSettings, on channels: [Int], first frame: Int) {
+        stream = PulseStream(settings)
+        self.channels = channels
+        waves = settings.lines.map { LevelWave(level: $0.level(isOn: false), first: frame) }
+    }
+
+    /// Writes its channels of a block, which follows the last one.
+    package mutating func write(
+        _ plan: OutputPlan, on map: TempoMap, by clock: CardClock, into block: inout SampleBlock
+    ) {
+        let (begin, end) = (hostTime(of: block.frames.lowerBound, clock), hostTime(of: block.frames.upperBound, clock))
+        while let edge = stream.next(plan, on: map, from: begin, until: end) {
+            let place = clock.frame(at: Double(edge.time.microseconds))
+            waves[edge.line].change(to: edge.level, at: place, on: channels[edge.line], of: &block)
+        }
+        for line in waves.indices { waves[line].hold(on: channels[line], of: &block) }
+    }
+
+    /// Goes on with another frame after the card has fallen silent.
+    package mutating func restart(at frame: Int) {
+        stream.fellSilent()
+        waves = stream.settings.lines.map { LevelWave(level: $0.level(isOn: false), first: frame) }
+    }
+
+    /// When the stretch of a frame's sample begins.
+    private func hostTime(of frame: Int, _ clock: CardClock) -> HostTime {
+        HostTime(microseconds: Int64(clock.time(ofFrame: LevelWave.begin(of: frame)).rounded(.up)))
+    }
+}
