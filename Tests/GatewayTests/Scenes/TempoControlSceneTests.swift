@@ -67,7 +67,7 @@ struct TempoControlSceneTests {
         for high in 0..<128 { Self.send([(106, high)] + (0..<128).map { (107, $0) }, in: &scene) }
         #expect(scene.status.leadership.timeline.tempo.beatsPerMinute.rounded() == 999)
         #expect(
-            scene.engine.controls.notices.map(\.text.message) == [
+            scene.engine.controls.notices.map(\.message) == [
                 "a control's tempo was refused: 16383 BPM is not allowed"
             ])
         #expect(scene.log.filter { "\($0.text)" == "control refused" }.count <= Int(LogAllowance.atOnce))
