@@ -8,11 +8,11 @@ import Testing
 /// Pulses as samples.
 @Suite
 struct PulseSoundTests {
-    /// Plays a score on one channel of two, of a card that is as fast as it says, with frame 0 at time 0.
+    /// Plays a score on one channel of two, of a card that is as fast as it says, with frame 0 at 1 ms.
     private func samples(
         _ settings: PulseSettings, _ score: Score, frames: Int, block: Int, sampleRate: Double = 48_000
     ) -> [Float] {
-        let clock = CardClock(sampleRate: sampleRate, frames: 0, at: 0)
+        let clock = CardClock(sampleRate: sampleRate, frames: 0, at: 1_000)
         var sound = PulseSound(settings, on: [1], first: 0)
         var samples: [Float] = []
         var part = SampleBlock(frameCount: block, channelCount: 2)
@@ -35,11 +35,12 @@ struct PulseSoundTests {
             defer { previous = sample }
             guard previous == 0, sample > 0 else { continue }
             let place = Double(frame) + 0.5 - Double(sample)
-            let due = Double(score.map.time(ofTick: tick).microseconds) * sampleRate / 1e6
+            let due = Double(score.map.time(ofTick: tick).microseconds - 1_000) * sampleRate / 1e6
             #expect(abs(place - due) < 0.001)
             tick += 1
         }
-        #expect(Double(score.map.time(ofTick: tick).microseconds) * sampleRate / 1e6 > Double(samples.count) - 1)
+        #expect(
+            Double(score.map.time(ofTick: tick).microseconds - 1_000) * sampleRate / 1e6 > Double(samples.count) - 1)
     }
 
     @Test
