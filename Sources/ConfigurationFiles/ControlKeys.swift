@@ -74,7 +74,7 @@ private struct WrittenControl {
 
     /// Notes what cannot be held.
     func checkHeld(_ node: YAMLNode, _ reading: inout Reading) {
-        guard control.verb.isHeld, heard.first?.message.kind == .program, let place = node.place(of: "message") else {
+        guard control.verb.isHeld, heard.first?.message.kind == .program, let place = node["message"]?.place else {
             return
         }
         reading.note(

@@ -60,7 +60,7 @@ enum ConfigurationText {
             guard (same.verb, same.tempo, same.isLatching) != (control.verb, control.tempo, control.isLatching) else {
                 return nil
             }
-            let tempo = same.tempo.map { " \(text(ofTempo: $0))" } ?? ""
+            let tempo = same.tempo.map { " \(Self.text(ofTempo: $0))" } ?? ""
             let isOther = (same.verb, same.tempo) != (control.verb, control.tempo)
             let kind = tempo + (isOther ? "" : same.isLatching ? ", latching" : ", not latching")
             throw Failure(

@@ -92,7 +92,7 @@ struct CardTests {
         #expect((apart.max() ?? 1e6) - (apart.min() ?? 0) < 200)
     }
 
-    @Test(arguments: [100.0, -100, 1_000])
+    @Test(arguments: [1_000.0])
     func `for a day each pulse is near a straight line`(partsPerMillion: Double) {
         let card = VirtualCard(partsPerMillion: partsPerMillion, step: 192, random: SeededGenerator(seed: 4))
         var rig = Rig(.clock(.perBeat(2), .percent(50)), card)
