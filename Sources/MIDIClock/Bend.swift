@@ -57,7 +57,7 @@ public struct Bend: Hashable, Sendable, BitwiseCopyable {
         end = rate == 0 ? 0 : rate > 0 ? -Self.farthest : Self.farthest
         if start == 0 { back = Self.slowestReturn }
         // Pulses that come so much more often are so much less apart.
-        speed = rate == 0 ? back : abs(rate * 1_000_000 / (1_000_000 + rate))
+        speed = rate == 0 ? back : roundedToInteger(abs(Double(rate)) * 1e6 / Double(1_000_000 + rate))
         back = max(back, speed)
     }
 

@@ -80,6 +80,7 @@ struct CardTests {
             partsPerMillion: partsPerMillion, step: driver.step, delay: driver.delay, random: SeededGenerator(seed: 3))
         var rig = Rig(.clock(.perBeat(24), .percent(50)), card)
         let score = Score(line(120))
+        rig.block = 960
         rig.run(score, seconds: 60)
         rig.rises = []
         rig.run(score, seconds: 3_600)
