@@ -530,6 +530,8 @@ def test_a_group_is_a_player_of_its_own(browser, playing, figure):
             panel.keyboard.down("Enter")
             until(lambda: panel.evaluate("1") and bends.asked, "it is bent")
             assert bends.asked == [("drums", -4)]
+            # Else it is let go twice, the second time after the answer.
+            settled(panel, "unanswered === 0", "it is answered")
             panel.keyboard.up("Enter")
             until(lambda: panel.evaluate("1") and bends.asked[-1] == ("drums", 0), "it is let go")
             bends.asked.clear()
