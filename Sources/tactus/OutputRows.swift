@@ -115,7 +115,8 @@ struct OutputRows {
         private func port(_ output: Status.Output, _ width: Int?) -> String {
             guard output.enabled else { return "disabled" }
             let port = output.port.map { width == nil ? $0 : String($0.suffix(Self.pathLength)) } ?? "absent"
-            return output.muted ? "\(port), muted" : port
+            let bent = output.bend.map { "\($0.milliseconds < 0 ? "" : "+")\(fixed($0.milliseconds, 0)) ms" }
+            return [port, output.muted ? "muted" : nil, bent].compactMap(\.self).joined(separator: ", ")
         }
 
         private func late(_ output: Status.Output) -> String {

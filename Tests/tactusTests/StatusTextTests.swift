@@ -60,6 +60,9 @@ struct StatusTextTests {
         #expect(rows[3].hasPrefix("TR-8S ") && rows[3].hasSuffix("roland-tr-8s, times 2, swing 57 %"))
         #expect(rows[9].hasPrefix("Lights ") && rows[9].contains("disabled"))
         #expect(rows.contains { $0.contains("36:0, muted") } && rows.contains { $0.contains("time code 25") })
+        var bent = Status.stage
+        bent.outputs[5].bend = Status.Bend(percent: 4, milliseconds: -35.4)
+        #expect(OutputRows(bent, width: nil).rows.contains { $0.text.contains("36:0, muted, -35 ms") })
     }
 
     @Test
