@@ -119,6 +119,9 @@ package struct Arbiter: Sendable {
         edit.apply(to: &link.state, at: now)
     }
 
+    /// Notes until when outputs may be off the timeline, since somebody bends them: an echo of them is, too.
+    package mutating func outputsBent(until time: HostTime) { loopGuard.outputsBent(until: time) }
+
     /// Whether the Link peer has been asked for an edit that its state does not show yet.
     package var awaitsEdit: Bool { link.edits < edits.asked }
 

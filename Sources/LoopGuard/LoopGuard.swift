@@ -15,7 +15,7 @@ package struct LoopGuard: Sendable {
     private var sources: [GuardedSource] = []
     private var seed: UInt64
     private var former: TempoMap?
-    /// Until then outputs may still be slewing to where the map says.
+    /// Until then outputs may not be where the map says: they slew there, or are bent.
     private var slewingUntil = HostTime(microseconds: .min / 2)
 
     /// Most sources tracked; any others are never clear.
@@ -77,6 +77,9 @@ package struct LoopGuard: Sendable {
     /// Forgets a source whose port is gone.
     package mutating func removed(_ source: ClockSource) { sources.removeAll { $0.source == source } }
 
+    /// Notes until when outputs may be bent, or on their way back to their place.
+    package mutating func outputsBent(until time: HostTime) { slewingUntil = max(slewingUntil, time) }
+
     private func silentAt(_ source: GuardedSource, _ map: TempoMap) -> HostTime {
         source.lastArrival.advanced(byMicroseconds: max(Self.silence, 8 * map.line.tickLength))
     }
@@ -102,7 +105,7 @@ package struct LoopGuard: Sendable {
         let length = old.line.microsecondsPerBeat
         let hasNewTempo = abs(map.line.microsecondsPerBeat - length) > length / 1_000
         if hasNewTempo || abs(map.slewed &- old.slewed) > Self.largestMove {
-            slewingUntil = now.advanced(byMicroseconds: Self.longestSlew)
+            slewingUntil = max(slewingUntil, now.advanced(byMicroseconds: Self.longestSlew))
         }
         if now < slewingUntil { for index in sources.indices { sources[index].restartDrift() } }
     }

@@ -1,7 +1,7 @@
 public import BeatTime
 
 /// A passing shift of an output's pulses: while somebody holds it they run a little faster or slower, and then go back to
-/// their place as fast as they were held at most, but by one percent at least.
+/// their place at the largest rate at which they were held, at least one percent.
 ///
 /// Times are nominal, before offset and shift are added. A plain value of fixed size.
 ///
@@ -26,16 +26,16 @@ public struct Bend: Hashable, Sendable, BitwiseCopyable {
     /// How fast it will go back, in millionths.
     private var back: Int64 = 0
 
+    /// How much faster they can be held, in millionths.
     public static let rates: ClosedRange<Int64> = -80_000...80_000
     /// How far pulses are shifted at most, in microseconds.
     public static let farthest: Int64 = 500_000
-    /// In millionths.
+    /// The slowest way back, in millionths.
     private static let slowestReturn: Int64 = 10_000
+    /// Longest time until pulses that are let go are in their place, in microseconds.
+    public static let longestReturn = farthest * 1_000_000 / slowestReturn
 
     public init() {}
-
-    /// Whether nothing is shifted any more, nor will be.
-    public var isStraight: Bool { start == 0 && end == 0 }
 
     /// By how much pulses at a time are sent later, in microseconds; at most ``farthest`` either way.
     public func shift(at time: HostTime) -> Int64 {

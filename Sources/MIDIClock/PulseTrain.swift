@@ -243,7 +243,7 @@ struct PulseTrain: BitwiseCopyable {
 
     /// Handles changes of tempo: spreads them if the settings say so.
     ///
-    /// An output that sends ahead of the session has used the old tempo for a while, and must correct that.
+    /// An output that sends ahead of the session, by its offset or a bend, has used the old tempo for a while, and must correct that.
     private mutating func followTempo(_ settings: OutputSettings, _ map: TempoMap, at now: HostTime) {
         var number = followed.tempoChanges
         while number != map.tempoChanges {
@@ -254,7 +254,7 @@ struct PulseTrain: BitwiseCopyable {
             }
             let time = nominal(at: now)
             let ahead = change.at.microseconds(to: time)
-            guard offset < 0, ahead > 0 else { continue }
+            guard offset + bend.shift(at: time) < 0, ahead > 0 else { continue }
             // At most half a tick is corrected by slewing; the rest at once.
             let (debt, most) = (slews.debt(at: time), Double(map.line.tickLength) / 2)
             let wanted = debt - Double(ahead) * (1 / (1 + change.stretch) - 1)

@@ -4,11 +4,11 @@ import MIDIClock
 
 struct BendCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "bend", abstract: "Run one device, or all, a little faster or slower for a while.",
+        commandName: "bend", abstract: "Run a device, a group or all a little faster or slower for a while.",
         usage: "tactus bend <percent> [<output>] [--for <seconds>] [--url <url>] [--token-file <file>] [--json]",
         discussion: """
-            Afterwards it goes back to its place as fast. It is shifted by at most half a second, the session \
-            does not change, and it is let go by itself one second after the last sign of this command.
+            Afterwards the device returns to its place at the same rate, at least at 1 %. It is shifted by at most half a \
+            second, and the session does not change. It is let go within a second when this command ends or the network fails.
 
             EXAMPLES
               tactus bend 4 tr-8s            four percent faster, until Ctrl-C
@@ -54,7 +54,8 @@ struct BendCommand: AsyncParsableCommand {
         let end = time.map { clock.now.advanced(by: .seconds($0)) }
         try await remote.give(.bend(output: output, percent: percent, for: Command.bendTime)) { _ in
             let speed = percent == 0 ? "goes back to its place" : percent > 0 ? "runs faster" : "runs slower"
-            return "\(output ?? "every device") \(speed)\(end == nil && percent != 0 ? "; Ctrl-C lets go" : "")"
+            return
+                "\(output ?? "every device") \(speed)\(end == nil && percent != 0 ? "; Ctrl-C lets go within a second" : "")"
         }
         guard percent != 0 else { return }
         while end.map({ clock.now < $0 }) != false {

@@ -102,7 +102,5 @@ struct PressLearning {
             && (message.kind, message.number, message.channel) == (first.kind, first.number, first.channel)
     }
 
-    private func isLow(_ arrival: ControlArrival) -> Bool {
-        arrival.message.value < (arrival.message.kind == .note ? 1 : 64)
-    }
+    private func isLow(_ arrival: ControlArrival) -> Bool { !arrival.message.isDown }
 }

@@ -64,6 +64,11 @@ struct PressListener {
                 .unavailable, "nothing was pressed in \(seconds) s; 'aseqdump -p PORT' shows what a port sends")
         }
         let (name, message) = (port.plainestName(among: heard.ports), arrival.message)
+        guard !verb.isHeld || message.kind != .program else {
+            throw Failure(
+                .unavailable,
+                "a program change does not tell how long it is held; press a button that sends a note or controller")
+        }
         return Control(
             port: Placed(name, at: Place(file: "", line: 1, column: 1)),
             message: Control.Message(message.kind, message.number, channel: message.channel), verb: verb, tempo: tempo,

@@ -325,7 +325,7 @@ struct NudgeCommand: AsyncParsableCommand {
     @Argument(
         parsing: .allUnrecognized,
         help: ArgumentHelp(
-            "Milliseconds, negative for earlier; then the output, by its name or a part of it, unless you mean all.",
+            "Milliseconds, negative for earlier; then the output, a part of its name, or a group, unless you mean all.",
             valueName: "ms"), completion: .output)
     var words: [String] = []
     @Option(
@@ -364,7 +364,9 @@ struct NudgeCommand: AsyncParsableCommand {
     func run() async throws {
         let (change, output) = try parts()
         try await remote.give(.adjust(output: output, change)) { status in
-            let moved = output.flatMap { try? [NameMatch.resolve($0, among: status.outputs)] } ?? status.outputs
+            let members = status.outputs.filter { member in output.map(member.isInGroup) == true }
+            let one = output.flatMap { try? [NameMatch.resolve($0, among: status.outputs)] }
+            let moved = members.isEmpty ? one ?? status.outputs : members
             return moved.map { "\($0.id): \(StatusText.decimals($0.offsetMilliseconds)) ms" }.joined(separator: "\n")
         }
     }

@@ -283,7 +283,8 @@ private struct ConfigurationReader {
 
     func finish(outputs: Int) throws(Mistakes) {
         var mistakes = mistakes
-        for group in groups where names.contains(group.value.lowercased()) {
+        let taken = names.union(hasClockPort ? ["clock"] : [])
+        for group in groups where taken.contains(group.value.lowercased()) {
             mistakes.append(group.mistake("'\(group.value)': an output has this name; choose another for the group"))
         }
         if outputs > 63, let last { mistakes.append(last.mistake("there are \(outputs) outputs; 63 is the most")) }

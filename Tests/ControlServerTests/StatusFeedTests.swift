@@ -104,12 +104,14 @@ struct StatusFeedTests {
         moved.follower.jitterMicroseconds = 3
         moved.follower.refusedTicks = 9
         moved.outputs[0].ticks = 99
+        moved.outputs[0].bend?.milliseconds = -9
         moved.outputs[0].latenessMicroseconds = .init(p50: 1, p99: 2, max: 3)
         moved.link.measurementErrorMicroseconds = 4
         #expect(moved.withoutMotion == Status.example.withoutMotion)
         for change: @Sendable (inout Status) -> Void in [
             { $0.tempo = 121 }, { $0.playing = true }, { $0.link.peers = 2 }, { $0.quantum = 3 },
-            { $0.outputs[0].connected = false }, { $0.outputs[0].offsetMilliseconds = 1 }, { $0.warnings = [] },
+            { $0.outputs[0].connected = false }, { $0.outputs[0].bend = nil }, { $0.outputs[0].offsetMilliseconds = 1 },
+            { $0.warnings = [] },
             { $0.link.lastChange = Self.change(.peer) }, { $0.link.lastChange = Self.change(.here) },
         ] {
             var changed = Status.example
@@ -140,7 +142,8 @@ extension Status {
                     swing: 50,
                     latenessMicroseconds: .init(
                         p50: 8, p99: 40, max: 9_000,
-                        histogram: .init(counts: [3, 0, 2, 1] + Array(repeating: 0, count: 7) + [1], sum: 9_095)))
+                        histogram: .init(counts: [3, 0, 2, 1] + Array(repeating: 0, count: 7) + [1], sum: 9_095)),
+                    bend: .init(percent: 4, milliseconds: -7))
             ],
             realtime: .init(
                 scheduling: "fifo", priority: 80, memoryLocked: true, dispatch: "queue",

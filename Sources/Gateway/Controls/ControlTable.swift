@@ -25,7 +25,14 @@ struct ControlTable: Sendable {
     private struct Held: Hashable {
         /// The port, as the user wrote it.
         var port: String
+        var message: Control.Message
+        var verb: Control.Verb
         var output: String?
+
+        init(_ control: Control) {
+            (port, message) = (control.port.value, control.message)
+            (verb, output) = (control.verb, control.output)
+        }
     }
 
     /// A press of a button, and what it means.
@@ -154,13 +161,13 @@ struct ControlTable: Sendable {
 
     private mutating func note(_ control: Control, isDown: Bool) {
         guard control.verb.isHeld else { return }
-        let button = Held(port: control.port.value, output: control.output)
-        if isDown { held.insert(button) } else { held.remove(button) }
+        if isDown { held.insert(Held(control)) } else { held.remove(Held(control)) }
     }
 
     /// The outputs, nil for all, whose bending buttons have gone while they were down; each is returned once.
     mutating func takeLost() -> [String?] {
-        let lost = held.filter { ports[$0.port] == nil }
+        let present = Set(controls.map(Held.init))
+        let lost = held.filter { ports[$0.port] == nil || !present.contains($0) }
         held.subtract(lost)
         return lost.map(\.output)
     }

@@ -73,7 +73,7 @@ extension ChannelMessage {
     fileprivate static let down = 64
 
     /// Whether the button that sent it is down by then.
-    var isDown: Bool {
+    package var isDown: Bool {
         switch kind {
         case .program: true
         case .note: value > 0

@@ -19,7 +19,7 @@ extension GatewayEngine {
     mutating func perform(_ command: Command, _ token: ReplyToken?, at now: HostTime) throws(CommandError) {
         let before = setting(of: command)
         try carryOut(command, token, at: now)
-        if let before { noteChange(from: before, by: command.undoControl, at: now) }
+        if let before { noteChange(from: before, by: command.undoKind, at: now) }
     }
 
     private mutating func carryOut(_ command: Command, _ token: ReplyToken?, at now: HostTime) throws(CommandError) {
@@ -38,7 +38,7 @@ extension GatewayEngine {
         case .countIn(let bars):
             if let leader = arbiter.transportLeaderName { throw .notTransportLeader(leader) }
             setPlaying(true, afterBars: bars, for: token, at: now)
-        case .togglePlaying: try carryOut(.setPlaying(!arbiter.transport.isPlaying), token, at: now)
+        case .togglePlaying: try carryOut(.setPlaying(!arbiter.expectsToPlay), token, at: now)
         case .setTempo(let tempo):
             if let leader = arbiter.leaderName { throw .notLeader(leader) }
             keep { $0.tempo = KeptState.rounded(tempo) }
@@ -92,6 +92,7 @@ extension GatewayEngine {
             reply(.success(()), to: token)
         case .bend(let name, let percent, let time):
             if try outputs.bend(name, percent, for: time, at: now) { outputsChanged() }
+            arbiter.outputsBent(until: now.advanced(byMicroseconds: time + Bend.longestReturn))
             reply(.success(()), to: token)
         case .undo: try undo(token, at: now)
         }

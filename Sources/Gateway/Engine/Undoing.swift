@@ -5,11 +5,11 @@ internal import LinkNetwork
 
 /// The last change by a command, so that it can be taken back.
 ///
-/// Steps of the same control within ``runTime`` count as one change, and so does a run of taps. There is one level:
+/// Steps of the same kind within ``runTime`` count as one change, and so does a run of taps. There is one level:
 /// undoing twice redoes.
 struct Undoing: Sendable {
     private(set) var last: Change?
-    /// Whether the next step of the same control may be merged with the last change.
+    /// Whether the next step of the same kind may be merged with the last change.
     private var isOpen = false
 
     /// Longest time between changes that are undone together, in microseconds.
@@ -22,12 +22,12 @@ struct Undoing: Sendable {
         var after: Setting
         /// When it was last set.
         var at: HostTime
-        /// What it was last set by.
-        var control: Control
+        /// How it was last set.
+        var kind: Kind
     }
 
-    /// What changes a setting: steps of one kind belong together, whoever makes them.
-    enum Control: Hashable, Sendable {
+    /// How a setting is changed: steps of one kind belong together, whoever makes them.
+    enum Kind: Hashable, Sendable {
         /// Sets a value, such as a field or a slider.
         case value
         /// Adds to it.
@@ -50,11 +50,11 @@ struct Undoing: Sendable {
         /// The outputs that the command means, and the names of the settings that it changes.
         case outputs([OutputTable.LiveChanges], changing: [String])
 
-        /// Whether a setting is the same one, with whatever value.
+        /// Whether a setting is the same one, with whatever value; play and stop are never steps of one change.
         func isSame(as other: Setting) -> Bool {
             switch (self, other) {
             case (.tempo, .tempo), (.quantum, .quantum), (.follow, .follow), (.link, .link),
-                (.startStopSync, .startStopSync), (.playing, .playing):
+                (.startStopSync, .startStopSync):
                 true
             case (.outputs(let ours, let settings), .outputs(let theirs, let others)):
                 settings == others && ours.map(\.occupant) == theirs.map(\.occupant)
@@ -67,8 +67,8 @@ struct Undoing: Sendable {
     mutating func note(_ change: Change) {
         defer { isOpen = true }
         guard let last, isOpen, last.before.isSame(as: change.before), last.after == change.before,
-            last.control == change.control,
-            change.control == .tap || last.at.microseconds(to: change.at) <= Self.runTime
+            last.kind == change.kind,
+            change.kind == .tap || last.at.microseconds(to: change.at) <= Self.runTime
         else {
             self.last = change
             return
@@ -121,10 +121,10 @@ extension GatewayEngine {
     }
 
     /// Notes what a command has changed.
-    mutating func noteChange(from before: Undoing.Setting, by control: Undoing.Control, at now: HostTime) {
+    mutating func noteChange(from before: Undoing.Setting, by kind: Undoing.Kind, at now: HostTime) {
         let after = present(before)
         guard after != before else { return }
-        undoing.note(Undoing.Change(before: before, after: after, at: now, control: control))
+        undoing.note(Undoing.Change(before: before, after: after, at: now, kind: kind))
         isStatusStale = true
     }
 
@@ -215,7 +215,7 @@ extension GatewayEngine {
 
 extension Command {
     /// What it is a step of.
-    var undoControl: Undoing.Control {
+    var undoKind: Undoing.Kind {
         switch self {
         case .tap: .tap
         case .stepTempo: .step

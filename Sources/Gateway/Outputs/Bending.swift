@@ -3,7 +3,8 @@ internal import MIDIClock
 
 /// Whether somebody holds an output's device off its tempo, and how far that has taken it.
 ///
-/// The output thread counts the shift itself; what is known here differs by what happens within a few milliseconds.
+/// The output thread counts the shift itself; what is known here differs by what happens within a few milliseconds. Both
+/// begin anew when the device is gone or leads.
 struct Bending: Hashable, Sendable {
     private var bend = Bend()
     /// When it is let go unless whoever holds it gives another sign; nil if nobody holds it.

@@ -275,6 +275,7 @@ struct Output: Sendable {
     /// Notes whether its device leads; when it no longer does, it joins like a newly connected device.
     mutating func setLeader(_ leads: Bool) {
         if isLeader, !leads { connections &+= 1 }
+        if leads { bending = Bending() }
         isLeader = leads
     }
 
@@ -297,6 +298,7 @@ struct Output: Sendable {
         // Among many subscribers the first name may change without a new one joining.
         if place != nil, connectedTo == nil || !takesSubscribers { connections &+= 1 }
         hasLostDevice = hasOneDevice && place == nil
+        if hasLostDevice { bending = Bending() }
         connectedTo = place
         lastPlace = place ?? lastPlace
         (buffer, isStuck) = (nil, false)

@@ -190,6 +190,7 @@ struct OutputTable: Sendable {
     private func meant(by name: String?) throws(CommandError) -> (slots: [Int], isOne: Bool) {
         let here = all.indices.filter { all[$0].presence == .here }
         guard let name else { return (here, false) }
+        if let slot = here.first(where: { all[$0].id == name }) { return ([slot], true) }
         let members = here.filter { all[$0].isInGroup(name) }
         guard members.isEmpty else { return (members, false) }
         do throws(UnclearName) {

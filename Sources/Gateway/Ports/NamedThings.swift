@@ -9,6 +9,9 @@ extension Status.Output: Named {
     package static var kind: String { "output" }
     package var names: [[String]] { [[id], [name]] }
     package var furtherNames: [String] { [profile].compactMap(\.self) }
+
+    /// Whether it belongs to a group; case-insensitive, and spaces around the name are ignored.
+    package func isInGroup(_ name: String) -> Bool { groups.contains(name: name) }
 }
 
 extension Output: Named {
@@ -17,9 +20,13 @@ extension Output: Named {
     var furtherNames: [String] { [profile?.id].compactMap(\.self) }
 
     /// Whether it belongs to a group; case-insensitive, and spaces around the name are ignored.
-    func isInGroup(_ name: String) -> Bool {
+    func isInGroup(_ name: String) -> Bool { request.groups.contains(name: name) }
+}
+
+extension [String] {
+    fileprivate func contains(name: String) -> Bool {
         let name = name.trimmed.lowercased()
-        return request.groups.contains { $0.lowercased() == name }
+        return contains { $0.lowercased() == name }
     }
 }
 

@@ -125,6 +125,35 @@ struct BendSceneTests {
     }
 
     @Test
+    func `a machine that is pulled while it is bent is back in its place`() throws {
+        var (world, ours, _) = try studio(isLinkEnabled: false)
+        world.command(.bend(output: "Box 0", percent: 8, for: 3_000_000), at: ours)
+        try pass(2, &world)
+        #expect(bend(world, ours, 0).shift(at: world.hostTime(of: ours)) < -100_000)
+        world.nodes[ours].sequencer.unplug(client: 30)
+        try pass(0.5, &world)
+        world.nodes[ours].sequencer.plug(.device(30, "Box 0", "Box 0 MIDI 1", card: 0))
+        try pass(4, &world)
+        #expect(bend(world, ours, 0).shift(at: world.hostTime(of: ours)) == 0)
+        #expect(machine(0, world, ours).isPlaying)
+        let last = [0, 2].map { machine($0, world, ours).events.last { $0.message == .timingClock }?.at ?? 0 }
+        #expect(abs(last[0] - last[1]) < 1_000)
+        #expect(machine(0, world, ours).songPosition == machine(2, world, ours).songPosition)
+    }
+
+    @Test
+    func `a machine that is bent follows a change of tempo without a jump`() throws {
+        var (world, ours, _) = try studio(isLinkEnabled: false)
+        world.command(.bend(output: "Box 0", percent: 8, for: 20_000_000), at: ours)
+        try pass(4, &world)
+        world.command(.setTempo(Tempo(beatsPerMinute: 126)), at: ours)
+        try pass(2, &world)
+        let ticks = machine(0, world, ours).events.filter { $0.message == .timingClock }.suffix(100).map(\.at)
+        let gaps = zip(ticks.dropFirst(), ticks).map(-)
+        #expect(gaps.allSatisfy { (16_000...21_500).contains($0) }, "\(gaps)")
+    }
+
+    @Test
     func `a pedal bends while it is down, and one that is pulled meanwhile lets go`() throws {
         var (world, ours, _) = try studio(isLinkEnabled: false)
         func press(_ world: inout GatewayWorld, _ kind: ChannelMessage.Kind, _ number: Int, _ value: Int) {

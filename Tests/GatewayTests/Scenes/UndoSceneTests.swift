@@ -190,6 +190,16 @@ struct UndoSceneTests {
     }
 
     @Test
+    func `a Stop by mistake right after Play is undone`() throws {
+        var scene = try scene()
+        give(.setPlaying(true), &scene, thenWait: 500)
+        give(.setPlaying(false), &scene, thenWait: 500)
+        #expect(scene.status.undo == "play again")
+        give(.undo, &scene)
+        #expect(scene.status.leadership.transport.isPlaying)
+    }
+
+    @Test
     func `there and back again within two seconds leaves nothing to undo`() throws {
         var scene = try scene()
         give(.adjust(output: nil, OutputAdjustment(nudge: 1)), &scene)
