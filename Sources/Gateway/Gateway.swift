@@ -91,7 +91,7 @@ package final class Gateway: Sendable {
             peer: peer, keeper: keeper, board: board, output: output, outputThread: outputThread,
             sequencer: clients.output, input: input)
         let control = Handover(clients.control)
-        thread = try RealTimeThread(name: "tactus-gateway", priority: priority) { [engine] in
+        thread = try RealTimeThread(name: "tactus-gateway", priority: priority, stackSize: 1 << 20) { [engine] in
             GatewayLoop(engine, exchange, control: control.take(), parts, log: log).run()
         }
         for notice in picture.notices(counters: output, on: machine) { log.write(LogEntry(notice)) }

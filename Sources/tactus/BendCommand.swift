@@ -1,5 +1,6 @@
 import ArgumentParser
 import Gateway
+import Glibc
 import MIDIClock
 
 struct BendCommand: AsyncParsableCommand {
@@ -58,6 +59,7 @@ struct BendCommand: AsyncParsableCommand {
                 "\(output ?? "every device") \(speed)\(end == nil && percent != 0 ? "; Ctrl-C lets go within a second" : "")"
         }
         guard percent != 0 else { return }
+        fflush(nil)  // so that the reader of a pipe gets the line at once
         while end.map({ clock.now < $0 }) != false {
             let next = clock.now.advanced(by: Self.pause)
             try await clock.sleep(until: min(next, end ?? next))

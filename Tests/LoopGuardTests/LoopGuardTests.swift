@@ -101,6 +101,24 @@ import Testing
         }
     }
 
+    @Test func `an echo stays excluded while somebody bends the output, and after it`() {
+        var world = LoopWorld(seed: 14)
+        world.loops = [(0, Way(), Self.port)]
+        #expect(world.ticksUntilFenced(within: 60) != nil)
+        for bend in [40_000, 0] as [Int64] {
+            world.bends[0] = bend
+            world.loopGuard.outputsBent(until: world.now.advanced(byMicroseconds: 4_000_000))
+            let released = world.run(until: world.now.microseconds + 3_000_000) {
+                !$0.loopGuard.verdict(of: Self.port).isExcluded
+            }
+            #expect(released == nil && !world.wasEverClear)
+        }
+        let released = world.run(until: world.now.microseconds + 10_000_000) {
+            !$0.loopGuard.verdict(of: Self.port).isExcluded
+        }
+        #expect(released == nil)
+    }
+
     @Test func `a fence is lifted when the loop is gone`() {
         var world = LoopWorld(seed: 11)
         world.loops = [(0, Way(), Self.port)]

@@ -99,6 +99,8 @@ struct LoopWorld {
     var ours: ClockedGateway
     var planners: [TickPlanner]
     var settings: [OutputSettings]
+    /// How much faster somebody holds each output, in millionths.
+    var bends: [Int64]
     var loopGuard: LoopGuard
     var sim = Simulation<Event>()
     var random: SeededGenerator
@@ -125,6 +127,7 @@ struct LoopWorld {
         ours = ClockedGateway(beatsPerMinute: beatsPerMinute)
         planners = Array(repeating: TickPlanner(), count: outputs)
         settings = Array(repeating: OutputSettings(), count: outputs)
+        bends = Array(repeating: 0, count: outputs)
         displaced = Array(repeating: 0, count: outputs)
         loopGuard = LoopGuard(seed: seed)
         random = SeededGenerator(seed: seed)
@@ -206,7 +209,7 @@ struct LoopWorld {
     }
 
     private mutating func turn(_ slot: Int) {
-        var plan = OutputPlan(transport: .stopped, settings: settings[slot])
+        var plan = OutputPlan(transport: .stopped, settings: settings[slot], bend: bends[slot])
         if let probing = loopGuard.probing, probing.slots >> UInt64(slot) & 1 == 1 { plan.probe = probing.probe }
         guard let planned = planners[slot].next(plan, on: ours.map, at: now) else { return }
         guard planned.due <= now else {

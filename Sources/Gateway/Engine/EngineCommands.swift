@@ -17,9 +17,39 @@ extension GatewayEngine {
     ///   - now: the present time.
     /// - Throws: why it is refused; nothing has changed then.
     mutating func perform(_ command: Command, _ token: ReplyToken?, at now: HostTime) throws(CommandError) {
+        if case .undo = command { return try undo(token, at: now) }
         let before = setting(of: command)
-        try carryOut(command, token, at: now)
+        if let plain = try plain(command, at: now) {
+            try carryOut(plain, token, at: now)
+        } else {
+            reply(.success(()), to: token)
+        }
         if let before { noteChange(from: before, by: command.undoKind, at: now) }
+    }
+
+    /// What a command that depends on the present state means now; nil if it changes nothing.
+    ///
+    /// Thus ``carryOut(_:_:at:)`` is never called while it runs: its frame is large, and the thread's stack is not.
+    private mutating func plain(_ command: Command, at now: HostTime) throws(CommandError) -> Command? {
+        switch command {
+        case .toggleLink: return .enableLink(!arbiter.wantsLink)
+        case .togglePlaying: return .setPlaying(!arbiter.expectsToPlay)
+        case .stepTempo(let step):
+            if let leader = arbiter.leaderName { throw .notLeader(leader) }
+            // An edit to the same tempo would overrule a peer that has just changed it.
+            return step == 0 ? nil : .setTempo(try tempo { $0 + step })
+        case .scaleTempo(let factor):
+            if let leader = arbiter.leaderName { throw .notLeader(leader) }
+            return .setTempo(try tempo { $0 * factor })
+        case .tap(let time):
+            if let leader = arbiter.leaderName { throw .notLeader(leader) }
+            let reading = tapping.tapped(at: time ?? now)
+            tapped = (reading, now)
+            isStatusStale = true
+            if reading.counted == 1 { undoing.end() }
+            return reading.tempo.map(Command.setTempo)
+        default: return command
+        }
     }
 
     private mutating func carryOut(_ command: Command, _ token: ReplyToken?, at now: HostTime) throws(CommandError) {
@@ -27,7 +57,6 @@ extension GatewayEngine {
         case .enableLink(let isOn):
             keep { $0.link = isOn }
             switchLink(on: isOn, token, at: now)
-        case .toggleLink: try carryOut(.enableLink(!arbiter.wantsLink), token, at: now)
         case .enableStartStopSync(let isOn):
             keep { $0.startStopSync = isOn }
             wantsStartStopSync = isOn
@@ -38,27 +67,10 @@ extension GatewayEngine {
         case .countIn(let bars):
             if let leader = arbiter.transportLeaderName { throw .notTransportLeader(leader) }
             setPlaying(true, afterBars: bars, for: token, at: now)
-        case .togglePlaying: try carryOut(.setPlaying(!arbiter.expectsToPlay), token, at: now)
         case .setTempo(let tempo):
             if let leader = arbiter.leaderName { throw .notLeader(leader) }
             keep { $0.tempo = KeptState.rounded(tempo) }
             edit(.setTempo(tempo), for: token, at: now)
-        case .stepTempo(let step):
-            if let leader = arbiter.leaderName { throw .notLeader(leader) }
-            // An edit to the same tempo would overrule a peer that has just changed it.
-            guard step != 0 else { return reply(.success(()), to: token) }
-            try carryOut(.setTempo(try tempo { $0 + step }), token, at: now)
-        case .scaleTempo(let factor):
-            if let leader = arbiter.leaderName { throw .notLeader(leader) }
-            try carryOut(.setTempo(try tempo { $0 * factor }), token, at: now)
-        case .tap(let time):
-            if let leader = arbiter.leaderName { throw .notLeader(leader) }
-            let reading = tapping.tapped(at: time ?? now)
-            tapped = (reading, now)
-            isStatusStale = true
-            if reading.counted == 1 { undoing.end() }
-            guard let tempo = reading.tempo else { return reply(.success(()), to: token) }
-            try carryOut(.setTempo(tempo), token, at: now)
         case .follow(let choice):
             try inputs.requireClear(choice, among: patchbay.list.senders(except: own))
             let configured = configuration.follow
@@ -94,7 +106,7 @@ extension GatewayEngine {
             if try outputs.bend(name, percent, for: time, at: now) { outputsChanged() }
             arbiter.outputsBent(until: now.advanced(byMicroseconds: time + Bend.longestReturn))
             reply(.success(()), to: token)
-        case .undo: try undo(token, at: now)
+        case .toggleLink, .togglePlaying, .stepTempo, .scaleTempo, .tap, .undo: break  // see perform
         }
     }
 
