@@ -72,8 +72,7 @@ struct PulseTrain: BitwiseCopyable {
 
     /// When to send a pulse at a place.
     func due(at place: TickPlace, on map: TempoMap) -> HostTime {
-        let time = map.time(of: place)
-        return sent(time).advanced(byMicroseconds: displacement(of: place, map.line))
+        sent(map.time(of: place)).advanced(byMicroseconds: displacement(of: place, map.line))
     }
 
     /// When to send what the timeline has at a time.
@@ -209,8 +208,7 @@ struct PulseTrain: BitwiseCopyable {
 
     /// When a pulse was due by the previous map and settings.
     private func formerDue(_ pulse: Int64) -> HostTime {
-        let time = followed.line.time(of: grid.place(ofPulse: pulse))
-        return sent(time)
+        sent(followed.line.time(of: grid.place(ofPulse: pulse)))
     }
 
     /// Continues with the pulse nearest to a time, and slews over the difference: at most half a gap.
@@ -243,7 +241,8 @@ struct PulseTrain: BitwiseCopyable {
 
     /// Handles changes of tempo: spreads them if the settings say so.
     ///
-    /// An output that sends ahead of the session, by its offset or a bend, has used the old tempo for a while, and must correct that.
+    /// An output that sends ahead of the session, by its offset or a bend, has used the old tempo for a while, and must
+    /// correct that.
     private mutating func followTempo(_ settings: OutputSettings, _ map: TempoMap, at now: HostTime) {
         var number = followed.tempoChanges
         while number != map.tempoChanges {

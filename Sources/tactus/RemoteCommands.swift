@@ -364,9 +364,7 @@ struct NudgeCommand: AsyncParsableCommand {
     func run() async throws {
         let (change, output) = try parts()
         try await remote.give(.adjust(output: output, change)) { status in
-            let members = status.outputs.filter { member in output.map(member.isInGroup) == true }
-            let one = output.flatMap { try? [NameMatch.resolve($0, among: status.outputs)] }
-            let moved = members.isEmpty ? one ?? status.outputs : members
+            let moved = output.flatMap { try? status.outputs.meant(by: $0).items } ?? status.outputs
             return moved.map { "\($0.id): \(StatusText.decimals($0.offsetMilliseconds)) ms" }.joined(separator: "\n")
         }
     }

@@ -42,6 +42,13 @@ package struct CommandRequest: Hashable, Sendable {
     fileprivate init(_ path: CommandPath, output: String? = nil, _ body: [String: CommandBody.Scalar] = [:]) {
         (self.path, self.output, self.body) = (path, output, CommandBody(body))
     }
+
+    /// A request for all outputs, or for one if that is named.
+    fileprivate init(
+        _ all: CommandPath, or one: CommandPath, _ output: String?, _ body: [String: CommandBody.Scalar] = [:]
+    ) {
+        self.init(output == nil ? all : one, output: output, body)
+    }
 }
 
 extension Command {
@@ -62,24 +69,17 @@ extension Command {
         case .setQuantum(let quantum): CommandRequest(.quantum, ["beats": .number(quantum.value)])
         case .adjust(let output, let change): change.request(output)
         case .realign(let output, let when):
-            CommandRequest(
-                output == nil ? .realign : .outputRealign, output: output,
-                ["when": .text(when == .now ? "now" : "bar")])
-        case .mute(let output, .on): Self.muteRequest(output, ["muted": .boolean(true)])
+            CommandRequest(.realign, or: .outputRealign, output, ["when": .text(when == .now ? "now" : "bar")])
+        case .mute(let output, .on): CommandRequest(.mute, or: .outputMute, output, ["muted": .boolean(true)])
         case .mute(let output, .off(let bars)):
-            Self.muteRequest(output, ["muted": .boolean(false), "afterBars": .number(Double(bars))])
-        case .mute(let output, .toggle): Self.muteRequest(output)
+            CommandRequest(
+                .mute, or: .outputMute, output, ["muted": .boolean(false), "afterBars": .number(Double(bars))])
+        case .mute(let output, .toggle): CommandRequest(.mute, or: .outputMute, output)
         case .bend(let output, let percent, _):
-            CommandRequest(output == nil ? .bend : .outputBend, output: output, ["percent": .number(percent)])
+            CommandRequest(.bend, or: .outputBend, output, ["percent": .number(percent)])
         case .undo: CommandRequest(.undo)
         case .toggleLink, .togglePlaying, .configure: nil
         }
-    }
-
-    private static func muteRequest(
-        _ output: String?, _ values: [String: CommandBody.Scalar] = [:]
-    ) -> CommandRequest {
-        CommandRequest(output == nil ? .mute : .outputMute, output: output, values)
     }
 
     /// Reads a request.

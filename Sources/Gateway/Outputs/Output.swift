@@ -34,7 +34,7 @@ struct Output: Sendable {
     /// Whether, and where in the song, its device does not play.
     private(set) var muted = Muted()
     /// Whether somebody holds its device off the tempo.
-    private(set) var bending = Bending()
+    var bending = Bending()
     /// The time code with which a song begins, if it sends that; nil if it sends a clock.
     private(set) var timeCode: TimeCode?
     var sink = Sink.idle
@@ -232,16 +232,6 @@ struct Output: Sendable {
 
     /// Has its device stopped, or enter, at a bar.
     mutating func mute(_ muting: Muting, in song: SongPlace) { muted.take(muting, settings(at: song.now), in: song) }
-
-    /// Holds its device off the tempo, or lets it go; see ``Bending/hold(_:for:at:)``.
-    mutating func bend(_ percent: Double, for time: Int64, at now: HostTime) -> Bool {
-        bending.hold(percent, for: time, at: now)
-    }
-
-    /// Lets its device go if nobody has given a sign in time.
-    ///
-    /// - Returns: whether it was held.
-    mutating func endBend(at now: HostTime) -> Bool { bending.endIfOver(at: now) }
 
     /// The settings with the shift of a bend in the offset.
     func settings(at now: HostTime) -> OutputSettings {

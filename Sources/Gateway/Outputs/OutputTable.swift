@@ -190,12 +190,10 @@ struct OutputTable: Sendable {
     private func meant(by name: String?) throws(CommandError) -> (slots: [Int], isOne: Bool) {
         let here = all.indices.filter { all[$0].presence == .here }
         guard let name else { return (here, false) }
-        if let slot = here.first(where: { all[$0].id == name }) { return ([slot], true) }
-        let members = here.filter { all[$0].isInGroup(name) }
-        guard members.isEmpty else { return (members, false) }
         do throws(UnclearName) {
-            let output = try NameMatch.resolve(name, among: here.map { all[$0] })
-            return (here.filter { all[$0].id == output.id }, true)
+            let (outputs, isOne) = try here.map { all[$0] }.meant(by: name)
+            let ids = Set(outputs.map(\.id))
+            return (here.filter { ids.contains(all[$0].id) }, isOne)
         } catch {
             throw .unclearName(error)
         }
@@ -254,14 +252,14 @@ struct OutputTable: Sendable {
             throw .outOfRange(
                 "\(all[other].name) sends time code, which cannot be bent", possible: "outputs with a clock can")
         }
-        return slots.reduce(false) { all[$1].bend(percent, for: time, at: now) || $0 }
+        return slots.reduce(false) { all[$1].bending.hold(percent, for: time, at: now) || $0 }
     }
 
     /// Lets devices go whose time is over.
     ///
     /// - Returns: whether there were any.
     mutating func endBends(at now: HostTime) -> Bool {
-        all.indices.reduce(false) { all[$1].endBend(at: now) || $0 }
+        all.indices.reduce(false) { all[$1].bending.endIfOver(at: now) || $0 }
     }
 
     /// Notes that the song has ended, has moved, or another one plays.
