@@ -132,7 +132,7 @@ network: swift-tests
 # Left out: values that know no threads, as Tests/ArchitectureTests shows, and scenes, which play on one thread. Those
 # simulations would take half an hour. Leaks of threads are not looked for: some tests end a process with its threads.
 VALUES := BeatTimeTests|LinkSessionTests|MIDIClockTests|LoopGuardTests|ArbiterTests|ClockMeterTests|OnsetDetectionTests
-VALUES := $(VALUES)|SoundCalibrationTests|TimeCodeTests|SceneTests|FieldCaseTests
+VALUES := $(VALUES)|SoundCalibrationTests|TimeCodeTests|SceneTests|FieldCaseTests|CardClockTests|PulsesTests|CardOutputTests
 # Faults go to our own handlers, which have tests. Reports go to files, so that one also counts if it comes from a
 # process that is meant to crash.
 TSAN := .build/tsan

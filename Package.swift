@@ -81,7 +81,7 @@ let package = Package(
         part("Arbiter", uses: ["BeatTime", "LinkSession", "MIDIClock", "LoopGuard"]),
         part(
             "ConfigurationFiles",
-            uses: ["BeatTime", "RealTime", "Essentials", "MIDIClock", "TimeCode", "CYAML", "CLinux"],
+            uses: ["BeatTime", "RealTime", "Essentials", "MIDIClock", "TimeCode", "Pulses", "CYAML", "CLinux"],
             plugins: ["EmbedProfiles"]),
         part("ClockMeter", uses: ["BeatTime", "MIDIClock"]),
         part("OnsetDetection"),
@@ -89,7 +89,8 @@ let package = Package(
         part("SoundCalibration", uses: ["BeatTime", "MIDIClock", "OnsetDetection"]),
         part("SoundFile", uses: ["CSndFile"]),
         part("ALSASequencer", uses: ["CALSA", "BeatTime", "RealTime", "Essentials", "MIDIClock", "TimeCode"]),
-        part("AudioCapture", uses: ["CALSA", "ALSASequencer", "OnsetDetection", "RealTime"]),
+        part("SoundCards", uses: ["CALSA", "ALSASequencer"]),
+        part("AudioCapture", uses: ["CALSA", "ALSASequencer", "OnsetDetection", "RealTime", "SoundCards"]),
         part(
             "Doctor",
             uses: [
@@ -98,8 +99,15 @@ let package = Package(
             ]),
         part("ClockDispatch", uses: ["BeatTime", "RealTime", "MIDIClock", "TimeCode", "ALSASequencer"]),
         part(
+            "CardOutput",
+            uses: [
+                "ALSASequencer", "BeatTime", "CALSA", "CardClock", "ClockDispatch", "MIDIClock", "Pulses", "RealTime",
+                "SoundCards",
+            ]),
+        part(
             "Gateway",
             uses: [
+                "CardOutput", "Pulses",
                 "BeatTime", "RealTime", "Essentials", "LinkSession", "LinkNetwork", "MIDIClock", "LoopGuard",
                 "TimeCode", "GatewayStatus", "Arbiter", "ConfigurationFiles", "ClockDispatch", "ALSASequencer",
                 "CLinux",
@@ -109,7 +117,7 @@ let package = Package(
             "Listening",
             uses: [
                 "ALSASequencer", "AudioCapture", "BeatTime", "Essentials", "Gateway", "GatewayStatus", "MIDIClock",
-                "OnsetDetection", "RealTime", "SoundCalibration",
+                "OnsetDetection", "RealTime", "SoundCalibration", "SoundCards",
             ]),
         part("OpenSoundControl", uses: ["CLO"]),
         part("DBus", uses: ["CSystemd", "RealTime"]),
@@ -126,7 +134,7 @@ let package = Package(
         part(
             "ControlServer",
             uses: [
-                "AudioCapture", "Gateway", "GatewayStatus", "Listening", "OpenSoundControl", "MIDIClock", "QRCode",
+                "AudioCapture", "SoundCards", "Gateway", "GatewayStatus", "Listening", "OpenSoundControl", "MIDIClock", "QRCode",
                 "Essentials", "BeatTime",
             ],
             products: [
@@ -154,7 +162,7 @@ let package = Package(
             dependencies: [
                 "Gateway", "GatewayStatus", "ClockDispatch", "ControlServer", "ClockMeter", "ConfigurationFiles",
                 "DBus", "Doctor", "MIDIClock", "TimeCode", "ALSASequencer", "AudioCapture", "Listening",
-                "OnsetDetection",
+                "OnsetDetection", "Pulses", "SoundCards",
                 "SoundCalibration", "SoundFile", "PlainHTTP", "QRCode", "Essentials", "RealTime",
                 "BeatTime",
                 "CCommit", "CLinux",
@@ -196,7 +204,9 @@ let package = Package(
         tests(of: "ALSASequencer"),
         tests(of: "OnsetDetection", uses: ["Simulation"]),
         tests(of: "QRCode"),
-        tests(of: "AudioCapture", uses: ["CALSA"]),
+        tests(of: "AudioCapture"),
+        tests(of: "SoundCards", uses: ["CALSA"]),
+        tests(of: "CardOutput", uses: ["ALSASequencer", "BeatTime", "CardClock", "ClockDispatch", "MIDIClock", "Pulses", "Simulation"]),
         tests(
             of: "SoundCalibration", uses: ["BeatTime", "MIDIClock", "OnsetDetection", "Simulation", "SoundTrials"]),
         tests(
@@ -206,7 +216,7 @@ let package = Package(
         tests(
             of: "Gateway",
             uses: [
-                "ALSASequencer", "Arbiter", "BeatTime", "ClockDispatch", "ConfigurationFiles", "Essentials",
+                "ALSASequencer", "Arbiter", "BeatTime", "CardOutput", "ClockDispatch", "ConfigurationFiles", "Essentials",
                 "GatewayStatus",
                 "LinkNetwork", "LinkSession", "MIDIClock", "RealTime", "Simulation", "TimeCode",
             ],

@@ -75,7 +75,7 @@ package final class AudioCapture: Sendable {
     private func run(_ receive: (Event) -> Void) {
         var pcm: PCMInput
         do {
-            pcm = try PCMInput.open(device, channels: channels.max() ?? 1)
+            pcm = try PCMInput(opening: device, channels: channels.max() ?? 1)
         } catch {
             return receive(.failed(.notOpened(error)))
         }

@@ -271,7 +271,7 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
             counters[slot].dropped.store(0, ordering: .relaxed)
             states[slot].stream.deviceConnected(isReturning: output.connections > 1)
         }
-        if output.sink == .idle { states[slot].stream.fallSilent() }
+        if !output.sink.isForOutputThread { states[slot].stream.fallSilent() }
         states[slot].isOutdated = true
     }
 
@@ -290,7 +290,7 @@ struct Dispatcher<Machine: DispatchMachine & ~Copyable>: ~Copyable {
     /// Asks an output's stream what is next, after all that is in the queue.
     mutating func plan(_ slot: Int) {
         states[slot].isOutdated = false
-        guard states[slot].slot.sink != .idle else { return states[slot].next = nil }
+        guard states[slot].slot.sink.isForOutputThread else { return states[slot].next = nil }
         let isAhead = states[slot].leaves > reading.monotonic
         let earliest = isAhead ? reading.hostTime(of: states[slot].leaves) : reading.hostTime
         let next = states[slot].stream.next(states[slot].slot, shared, at: earliest)

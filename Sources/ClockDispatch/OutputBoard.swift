@@ -14,6 +14,11 @@ package enum Sink: Hashable, Sendable, BitwiseCopyable {
     case port(UInt8)
     /// A descriptor that takes bytes.
     case line(Int32)
+    /// A sound card, whose own thread plays; the output thread plans nothing.
+    case card
+
+    /// Whether the output thread sends there.
+    var isForOutputThread: Bool { self != .idle && self != .card }
 
     var isPort: Bool {
         if case .port = self { true } else { false }
@@ -22,7 +27,7 @@ package enum Sink: Hashable, Sendable, BitwiseCopyable {
     /// Whether somebody may accept or refuse what is sent there.
     package var hasReceiver: Bool {
         switch self {
-        case .idle, .discard: false
+        case .idle, .discard, .card: false
         case .port, .line: true
         }
     }
@@ -165,6 +170,12 @@ package struct OutputCounters: ~Copyable, Sendable {
         lateness.record(microseconds: microseconds)
         if RecentTicks.isLate(microseconds) { lateTicks.add(1, ordering: .relaxed) }
         recent.note(lateness: microseconds, at: time)
+    }
+
+    /// Counts what a sound card's thread has played and left out; on that thread.
+    package func countPulses(_ pulses: Int, skipped: Int) {
+        ticks.add(pulses, ordering: .relaxed)
+        skippedTicks.add(skipped, ordering: .relaxed)
     }
 
     /// Counts sent ticks as late that seemed to be on time; on the output thread.

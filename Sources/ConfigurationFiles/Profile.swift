@@ -1,4 +1,5 @@
 package import MIDIClock
+package import Pulses
 
 /// How to drive one kind of device, and how reliable that knowledge is.
 ///
@@ -16,6 +17,8 @@ package struct Profile: Hashable, Sendable {
     package var settings = OutputSettings()
     /// The section `time-code`, as written.
     var timeCodeSection = TimeCodeSection()
+    /// What each channel of a sound card carries, for machines with clock pulses; empty for MIDI.
+    package internal(set) var pulses: [PulseLine] = []
     /// What the device may send to us.
     package var input = Input()
     /// Known facts with their sources.
@@ -86,7 +89,7 @@ extension Profile {
         // Start is sent no earlier than 40 % of the way from one pulse to the next.
         let longest = settings.lead * 5 * settings.multiply
         let highest = min(settings.tempos.highest, Self.fastestUsual)
-        if 3 * 60_000_000_000 * settings.divide < longest * 24 * highest {
+        if pulses.isEmpty, 3 * 60_000_000_000 * settings.divide < longest * 24 * highest {
             let tempo = Decimal.text(3 * 60_000_000 * settings.divide / (longest * 24), decimals: 0)
             let lead = Decimal.text(settings.lead, decimals: 3)
             warnings.append("a 'lead' of \(lead) ms is only possible up to \(tempo) BPM; above that, Start leaves late")

@@ -14,6 +14,7 @@ extension Profile {
         try Reading.file(bytes, named: file, keys: Self.keys, into: &self) { profile, root, reading in
             reading.mistakes += profile.contradictions(in: root["transport"])
             reading.mistakes += profile.timeCodeMistakes(in: root["time-code"])
+            reading.mistakes += profile.pulseMistakes(in: root["pulses"])
         }
         settleRealign()
     }
@@ -41,6 +42,7 @@ extension Profile {
         Key("clock", \.self, section: clockKeys),
         Key("transport", \.self, section: transportKeys),
         Key("time-code", \.self, section: TimeCodeSection.keys),
+        Key("pulses", \.pulses, .pulses),
         Key("input", \.input, section: inputKeys),
         Key("notes", \.notes, .notes),
     ]

@@ -1,4 +1,5 @@
 internal import MIDIClock
+internal import Pulses
 internal import TimeCode
 
 /// A profile as JSON: all settings in use, in the units of its file; `file` is null if it is built in.
@@ -12,11 +13,12 @@ extension Profile: Encodable {
         try container.encode(ClockSection(settings), forKey: .clock)
         try container.encode(TransportSection(settings), forKey: .transport)
         try container.encode(timeCode.map(TimeCodeEntry.init), forKey: .timeCode)
+        try container.encode(pulses.map(PulseEntry.init), forKey: .pulses)
         try container.encode(InputSection(input), forKey: .input)
         try container.encode(notes.map(NoteEntry.init), forKey: .notes)
     }
 
-    private enum Keys: CodingKey { case id, file, name, match, clock, transport, timeCode, input, notes }
+    private enum Keys: CodingKey { case id, file, name, match, clock, transport, timeCode, pulses, input, notes }
 
     private struct ClockSection: Encodable {
         var when, rephase: String
@@ -66,6 +68,36 @@ extension Profile: Encodable {
         init(_ start: TimeCode) {
             rate = start.rate.name
             self.start = start.description
+        }
+    }
+
+    private struct PulseEntry: Encodable {
+        var signal: String
+        var perBeat, everyBars: Int64?
+        /// As the file writes it.
+        var width: String?
+        var low, high: Double
+        var inverted: Bool
+
+        init(_ line: PulseLine) {
+            switch line.signal {
+            case .clock(.perBeat(let count), let width): (signal, perBeat, self.width) = ("clock", count, Self.text(width))
+            case .clock(.everyBars(let count), let width): (signal, everyBars, self.width) = ("clock", count, Self.text(width))
+            case .run: signal = "run"
+            case .trigger(let trigger, let width):
+                signal = trigger == .start ? "start" : trigger == .stop ? "stop" : "start-stop"
+                self.width = Self.text(.microseconds(width))
+            }
+            (low, high, inverted) = (Self.level(line.low), Self.level(line.high), line.isInverted)
+        }
+
+        private static func level(_ level: Float) -> Double { (Double(level) * 100).rounded() / 100 }
+
+        private static func text(_ width: PulseWidth) -> String {
+            switch width {
+            case .microseconds(let width): "\(Decimal.text(width, decimals: 3)) ms"
+            case .percent(let share): "\(share) %"
+            }
         }
     }
 

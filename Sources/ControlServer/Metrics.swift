@@ -51,6 +51,13 @@ struct Metrics {
         counter("ticks_total", "Clock ticks sent.", each(\.ticks))
         counter("late_ticks_total", "Clock ticks sent more than a millisecond late.", each(\.lateTicks))
         counter("skipped_ticks_total", "Clock ticks left out because they were too late.", each(\.skippedTicks))
+        let cards = outputs.compactMap { output in output.soundCard.map { (output.id, $0) } }
+        gauge(
+            "sound_card_rate_ppm", "By how much a sound card is faster than its sample rate says.",
+            cards.compactMap { id, card in card.partsPerMillion.map { (["output": id], $0) } })
+        counter(
+            "sound_card_underruns_total", "How often a sound card fell silent because it was not written to in time.",
+            cards.map { (["output": $0], $1.underruns) })
         histogram("tick_lateness_seconds", "How late clock ticks are sent.", each(\.latenessMicroseconds))
     }
 

@@ -113,6 +113,7 @@ extension Status {
         for index in still.outputs.indices {
             (still.outputs[index].ticks, still.outputs[index].lateTicks) = (0, 0)
             still.outputs[index].skippedTicks = 0
+            still.outputs[index].soundCard = nil
             still.outputs[index].bend?.milliseconds = 0
             (still.outputs[index].latenessMicroseconds, still.outputs[index].lastMinute) = (nil, nil)
         }

@@ -1,5 +1,6 @@
 internal import ALSASequencer
 internal import BeatTime
+internal import CardOutput
 internal import ClockDispatch
 package import ConfigurationFiles
 internal import Essentials
@@ -18,6 +19,7 @@ package final class Gateway: Sendable {
     private let peer: LinkPeer
     private let output: OutputThread
     private let thread: RealTimeThread
+    private let cards: OutputCards
     private let keeper: StateKeeper?
     private let others: @Sendable () -> [Notice]
     private let outputThread: RealTimeThread
@@ -87,9 +89,11 @@ package final class Gateway: Sendable {
         let exchange = GatewayExchange(picture, mailbox: mailbox)
         self.exchange = exchange
         reloading = Reloading(exchange, read: reading ?? { configuration.live })
+        let cards = OutputCards(counting: output, priority: priority)
+        self.cards = cards
         let parts = GatewayLoop.Parts(
             peer: peer, keeper: keeper, board: board, output: output, outputThread: outputThread,
-            sequencer: clients.output, input: input)
+            sequencer: clients.output, input: input, cards: cards)
         let control = Handover(clients.control)
         thread = try RealTimeThread(name: "tactus-gateway", priority: priority, stackSize: 1 << 20) { [engine] in
             GatewayLoop(engine, exchange, control: control.take(), parts, log: log).run()
@@ -123,7 +127,8 @@ package final class Gateway: Sendable {
     /// Most descriptors that a gateway opens, with the present addresses.
     package static func descriptorsNeeded(_ live: LiveConfiguration, interfaces: [String]) -> Int {
         let lines = live.outputs.requests.count { $0.destination.isRaw }
-        return ownDescriptors + lines + LocalAddress.descriptorsNeeded(onlyNamed: interfaces)
+        let cards = live.outputs.requests.count { $0.destination.isCard } * 4
+        return ownDescriptors + lines + cards + LocalAddress.descriptorsNeeded(onlyNamed: interfaces)
     }
 
     /// Wake-ups, sequencer clients, the state file, and files read for the status.
@@ -131,7 +136,8 @@ package final class Gateway: Sendable {
 
     /// The present status.
     package func status() -> Status {
-        var status = exchange.picture.status(at: .now(), counters: output, on: machine)
+        var status = exchange.picture.status(
+            at: .now(), counters: output, cards: cards.figures, on: machine)
         status.warnings += ((keeper?.notices ?? []) + others()).map(Status.Warning.init)
         return status
     }

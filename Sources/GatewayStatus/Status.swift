@@ -142,6 +142,10 @@ package struct Status: Codable, Hashable, Sendable {
         ///
         /// With time code, all counts of ticks are of its quarter frames.
         @Nullable package var timeCode: String?
+        /// What is known of the sound card that it plays on; nil if it sends MIDI, or while the card is absent.
+        ///
+        /// On a card, all counts of ticks are of clock pulses.
+        @Nullable package var soundCard: SoundCard?
         /// Names of groups that it belongs to; a command for a group is for all outputs in it.
         package var groups: [String]
         /// How its device is held off the tempo, or goes back to its place; nil while it is in its place.
@@ -179,7 +183,7 @@ package struct Status: Codable, Hashable, Sendable {
             lateTicks: Int, skippedTicks: Int = 0, offsetMilliseconds: Double, multiply: Int, divide: Int,
             swing: Double,
             range: [Double]? = nil, sentTempo: Double? = nil, latenessMicroseconds: Lateness?,
-            lastMinute: Punctuality? = nil, timeCode: String? = nil,
+            lastMinute: Punctuality? = nil, timeCode: String? = nil, soundCard: SoundCard? = nil,
             groups: [String] = [], bend: Bend? = nil, muted: Bool = false, changesAtBeat: Double? = nil
         ) {
             self.id = id
@@ -200,6 +204,7 @@ package struct Status: Codable, Hashable, Sendable {
             self.latenessMicroseconds = latenessMicroseconds
             self.lastMinute = lastMinute
             self.timeCode = timeCode
+            self.soundCard = soundCard
             self.groups = groups
             self.bend = bend
             self.muted = muted
@@ -217,6 +222,30 @@ package struct Status: Codable, Hashable, Sendable {
         package init(percent: Double, milliseconds: Double) {
             self.percent = percent
             self.milliseconds = milliseconds
+        }
+    }
+
+    /// The sound card that an output plays on.
+    package struct SoundCard: Codable, Hashable, Sendable {
+        /// In Hz.
+        package var sampleRate: Int
+        /// Whether the card itself tells how far it is; a sound server or a converter before it tells that less exactly.
+        package var ownClock: Bool
+        /// By how much the card is faster than its sample rate says, and the standard error of that; nil in the first
+        /// seconds.
+        @Nullable package var partsPerMillion: Double?
+        @Nullable package var errorPartsPerMillion: Double?
+        /// How often it fell silent, because it was not written to in time.
+        package var underruns: Int
+
+        package init(
+            sampleRate: Int, ownClock: Bool, partsPerMillion: Double?, errorPartsPerMillion: Double?, underruns: Int
+        ) {
+            self.sampleRate = sampleRate
+            self.ownClock = ownClock
+            self.partsPerMillion = partsPerMillion
+            self.errorPartsPerMillion = errorPartsPerMillion
+            self.underruns = underruns
         }
     }
 

@@ -1,4 +1,5 @@
 package import AudioCapture
+package import SoundCards
 internal import Essentials
 package import Gateway
 package import GatewayStatus
@@ -48,7 +49,7 @@ package final class ListeningRoom: Sendable {
     package static var descriptorsNeeded: Int { 16 }
 
     /// The inputs of sound cards that exist now.
-    package var devices: [CaptureDevice] { CaptureDevice.all() }
+    package var devices: [SoundDevice] { SoundDevice.all(for: .recording) }
 
     /// Starts a calibration, which opens a sound card and shows its level.
     ///

@@ -26,6 +26,9 @@ package struct PulseLine: Hashable, Sendable, BitwiseCopyable {
 
     package init(_ signal: Signal) { self.signal = signal }
 
+    /// Whether it counts time, rather than tells when to play.
+    package var isClock: Bool { if case .clock = signal { true } else { false } }
+
     func level(isOn: Bool) -> Float { isOn != isInverted ? high : low }
 }
 

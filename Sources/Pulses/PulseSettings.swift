@@ -12,7 +12,7 @@ package struct PulseSettings: Hashable, Sendable {
 
     /// Whether a line says when the song plays; if not, its machine knows only the clock.
     var hasTransport: Bool {
-        lines.contains { line in if case .clock = line.signal { false } else { true } }
+        lines.contains { !$0.isClock }
     }
 
     /// How many pulses are planned for a beat, of which a clock takes one of so many.

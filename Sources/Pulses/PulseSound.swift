@@ -10,11 +10,15 @@ package struct PulseSound: Sendable {
     /// The channel of each line, counted from 0.
     private let channels: [Int]
     private var waves: [LevelWave]
+    /// The line whose pulses are counted: the first clock.
+    private let counted: Int
+    private var pulses = 0
 
     package init(_ settings: PulseSettings, on channels: [Int], first frame: Int) {
         stream = PulseStream(settings)
         self.channels = channels
         waves = settings.lines.map { LevelWave(level: $0.level(isOn: false), first: frame) }
+        counted = settings.lines.firstIndex(where: \.isClock) ?? 0
     }
 
     /// Writes its channels of a block, which follows the last one.
@@ -25,6 +29,7 @@ package struct PulseSound: Sendable {
         while let edge = stream.next(plan, on: map, from: begin, until: end) {
             let place = clock.frame(at: Double(edge.time.microseconds))
             waves[edge.line].change(to: edge.level, at: place, on: channels[edge.line], of: &block)
+            if edge.isOn, edge.line == counted { pulses += 1 }
         }
         for line in waves.indices { waves[line].hold(on: channels[line], of: &block) }
     }
@@ -33,6 +38,15 @@ package struct PulseSound: Sendable {
     package mutating func restart(at frame: Int) {
         stream.fellSilent()
         waves = stream.settings.lines.map { LevelWave(level: $0.level(isOn: false), first: frame) }
+    }
+
+    /// Requests that a machine that plays is started anew, at a bar.
+    package mutating func realign() { stream.realign() }
+
+    /// The pulses of its first clock, and the ones left out, since this was last called.
+    package mutating func takeCounts() -> (pulses: Int, skipped: Int) {
+        defer { pulses = 0 }
+        return (pulses, Int(clamping: stream.takeSkipped().pulses))
     }
 
     /// When the stretch of a frame's sample begins.

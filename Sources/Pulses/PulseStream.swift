@@ -6,6 +6,7 @@ package struct PulseEdge: Hashable, Sendable, BitwiseCopyable {
     /// The line's place in the settings.
     package let line: Int
     package let time: HostTime
+    package let isOn: Bool
     /// The line's level from then on, as a share of full scale.
     package let level: Float
 }
@@ -83,7 +84,7 @@ package struct PulseStream: Sendable {
     }
 
     private func edge(of line: Int, at time: HostTime, isOn: Bool) -> PulseEdge {
-        PulseEdge(line: line, time: time, level: settings.lines[line].level(isOn: isOn))
+        PulseEdge(line: line, time: time, isOn: isOn, level: settings.lines[line].level(isOn: isOn))
     }
 
     /// When a message takes effect: not before the lines that it turns on have been off for long enough.

@@ -1,6 +1,7 @@
 import ALSASequencer
 import Essentials
 import Gateway
+import SoundCards
 
 /// The value of `--output`: where it goes, and its profile.
 struct OutputArgument: Hashable {
@@ -50,7 +51,9 @@ struct OutputName: Hashable {
 
 extension OutputRequest {
     /// Equal for two outputs that cannot be there together: of the same kind at a port, or of any at a raw line.
-    var key: Key { Key(argument: destination.argument, isTimeCode: isTimeCode && !destination.isRaw) }
+    var key: Key {
+        Key(argument: destination.argument, isTimeCode: isTimeCode && destination.needsSequencer)
+    }
 
     struct Key: Hashable {
         let argument: String
@@ -74,16 +77,18 @@ extension Destination {
     var ownName: String? {
         switch self {
         case .name(let name), .virtual(let name): name
-        case .number, .raw, .device: nil
+        case .number, .raw, .card, .device: nil
         }
     }
 
-    /// Reads `NAME`, `CLIENT:PORT`, `virtual:NAME` or `raw:PATH[@BAUD]`.
+    /// Reads `NAME`, `CLIENT:PORT`, `virtual:NAME`, `raw:PATH[@BAUD]` or `audio:CARD/CHANNEL[+CHANNEL…]`.
     init(argument: String) throws(BadArgument) {
         if argument.hasPrefix("virtual:") {
             self = .virtual(try Self.name(argument.dropFirst("virtual:".count), such: "virtual:Drums"))
         } else if argument.hasPrefix("raw:") {
             self = try Self.raw(argument.dropFirst("raw:".count))
+        } else if argument.hasPrefix("audio:") {
+            self = try Self.card(argument.dropFirst("audio:".count))
         } else {
             self = try Self.port(argument)
         }
@@ -96,6 +101,7 @@ extension Destination {
         case .number(let address): address.description
         case .virtual(let name): "virtual:\(name)"
         case .raw(let path, _): "raw:\(path)"
+        case .card: "audio:\(name)"
         case .device: name
         }
     }
@@ -120,6 +126,22 @@ extension Destination {
             throw BadArgument("the name is empty; an example is \(example)")
         }
         return String(text[first.startIndex..<last.endIndex])
+    }
+
+    private static func card(_ text: Substring) throws(BadArgument) -> Destination {
+        let example = "audio:hw:CARD=ES8/3, or /3+4 for a profile of two lines"
+        guard let slash = text.lastIndex(of: "/") else {
+            throw BadArgument("the channel is missing after the card; an example is \(example)")
+        }
+        let words = text[text.index(after: slash)...].split(separator: "+", omittingEmptySubsequences: false)
+        let channels = words.compactMap { $0.allSatisfy(isDigit) ? Int($0) : nil }
+        guard channels.count == words.count, channels.allSatisfy((1...OpenCard.mostChannels).contains) else {
+            throw BadArgument("channels are numbers from 1 to \(OpenCard.mostChannels); an example is \(example)")
+        }
+        guard Set(channels).count == channels.count else { throw BadArgument("a channel is named twice") }
+        let card = try name(text[..<slash], such: example)
+        guard card == card.withoutControls else { throw BadArgument("the card's name has control characters") }
+        return .card(card, channels: channels)
     }
 
     private static func raw(_ text: Substring) throws(BadArgument) -> Destination {

@@ -2,23 +2,46 @@ import ALSASequencer
 import ArgumentParser
 import Essentials
 import Gateway
+import SoundCards
 
 struct PortsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "ports", abstract: "List the MIDI ports of this machine, as --output and --follow take them.",
+        commandName: "ports",
+        abstract: "List the MIDI ports and sound cards of this machine, as --output and --follow take them.",
         discussion: """
             EXAMPLES
               tactus ports
               tactus ports --json | jq -r '.[].name'
+              tactus ports --cards
             """)
 
-    @Flag(help: "Print the ports as JSON.")
+    @Flag(help: "Print them as JSON: the ports, or with --cards the sound cards.")
     var json = false
+    @Flag(help: "List only sound cards that can play clock pulses.")
+    var cards = false
 
     func run() throws {
+        if cards {
+            let cards = PlaybackCard.all()
+            return print(try json ? JSON.text(cards) : Self.cardTable(cards))
+        }
         let ports = try openSequencer { () throws(ALSAError) in try SequencerControl(name: "Tactus Ports").ports() }
             .filter(\.isUsable)
-        print(try json ? Self.json(ports) : Self.table(ports))
+        guard !json else { return print(try Self.json(ports)) }
+        print(Self.table(ports))
+        let cards = PlaybackCard.all()
+        if !cards.isEmpty { print("\n" + Self.cardTable(cards)) }
+    }
+
+    static func cardTable(_ cards: [PlaybackCard]) -> String {
+        guard !cards.isEmpty else { return "no sound cards; connect one" }
+        let rows = cards.map { card in
+            ("audio:\(card.device)/", card.channels.map { "1 to \($0)" } ?? "in use", card.name.withoutControls)
+        }
+        let width = (rows.map(\.0.count).max() ?? 0) + 2
+        return ([("SOUND CARD", "CHANNELS", "NAME")] + rows)
+            .map { "\($0.0.padded(to: width))\($0.1.padded(to: 10))\($0.2)" }
+            .joined(separator: "\n")
     }
 
     static func table(_ ports: [PortDescription]) -> String {
@@ -35,4 +58,20 @@ struct PortsCommand: ParsableCommand {
     }
 
     static func json(_ ports: [PortDescription]) throws -> String { try JSON.text(Port.all(ports)) }
+}
+
+/// A sound card that can play, as `tactus ports` shows it.
+struct PlaybackCard: Encodable, Hashable {
+    /// libasound's name of it.
+    var device: String
+    var name: String
+    /// How many channels it has; null while another program uses it.
+    var channels: Int?
+
+    static func all() -> [PlaybackCard] {
+        SoundDevice.all(for: .playing).filter { $0.device != "default" }.map {
+            PlaybackCard(
+                device: $0.device, name: $0.name, channels: OpenCard.channelCount(of: $0.device, for: .playing))
+        }
+    }
 }

@@ -1,6 +1,7 @@
 import ConfigurationFiles
 import Essentials
 import MIDIClock
+import Pulses
 import TimeCode
 
 /// A profile as text for people.
@@ -12,7 +13,8 @@ enum ProfileText {
                 (
                     "recognised",
                     profile.match.isEmpty
-                        ? "by nothing; name it with --output PORT=\(profile.id)" : profile.match.joined(separator: ", ")
+                        ? "by nothing; name it with --output \(port(profile))=\(profile.id)"
+                        : profile.match.joined(separator: ", ")
                 ),
             ] + stream(profile) + [("input", input(profile.input))]
         let notes = profile.notes.flatMap { note in
@@ -22,11 +24,41 @@ enum ProfileText {
         return (rows.map { "\($0.0.padded(to: 12))\($0.1)" } + notes + warnings).map(\.withoutControls)
     }
 
+    private static func port(_ profile: Profile) -> String {
+        profile.pulses.isEmpty
+            ? "PORT" : "audio:CARD/\((1...profile.pulses.count).map(String.init).joined(separator: "+"))"
+    }
+
     private static func stream(_ profile: Profile) -> [(String, String)] {
+        guard profile.pulses.isEmpty else {
+            let lines = profile.pulses.enumerated().map { ("line \($0 + 1)", pulses($1)) }
+            return lines + [("lead", milliseconds(profile.settings.lead))] + clock(profile.settings)
+        }
         guard let start = profile.timeCode else { return clock(profile.settings) + transport(profile.settings) }
         let rate =
             start.rate == .thirtyDrop ? "29.97 frames a second, drop-frame" : "\(start.rate.name) frames a second"
         return [("time code", "\(rate), from \(start)"), ("offset", milliseconds(profile.settings.offset))]
+    }
+
+    private static func pulses(_ line: PulseLine) -> String {
+        let signal =
+            switch line.signal {
+            case .clock(.perBeat(let count), let width): "\(count == 1 ? "a pulse" : "\(count) pulses") a beat, \(text(width))"
+            case .clock(.everyBars(let count), let width): "a pulse \(count == 1 ? "a bar" : "every \(count) bars"), \(text(width))"
+            case .run: "on while the song plays"
+            case .trigger(.start, let width): "a pulse of \(milliseconds(width)) at the start"
+            case .trigger(.stop, let width): "a pulse of \(milliseconds(width)) at the stop"
+            case .trigger(.startAndStop, let width): "a pulse of \(milliseconds(width)) at the start and at the stop"
+            }
+        let (off, on) = line.isInverted ? (line.high, line.low) : (line.low, line.high)
+        return signal + ", level \(fixed(Double(off), 2)) to \(fixed(Double(on), 2))"
+    }
+
+    private static func text(_ width: PulseWidth) -> String {
+        switch width {
+        case .microseconds(let width): "\(milliseconds(width)) long"
+        case .percent(let share): "\(share) % of the time to the next"
+        }
     }
 
     private static func clock(_ settings: OutputSettings) -> [(String, String)] {

@@ -23,6 +23,7 @@ struct Run: AsyncParsableCommand {
               tactus run --output UM-ONE=korg-volca    a machine on a DIN cable
               tactus run --output 24:0 --output 28:0   two ports of 'tactus ports'
               tactus run --output raw:/dev/ttyAMA0     a small board's serial port
+              tactus run --output audio:hw:CARD=ES8/3=volca-sync    pulses from a sound card
               tactus run --no-link --follow MPC        follow another machine's clock
               tactus run --http 0.0.0.0:8808 --http-token-file token.txt --qr
             """)
@@ -89,9 +90,10 @@ struct Run: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             """
-            A device to drive: NAME or a part of it, CLIENT:PORT, virtual:NAME for a port that others connect to, or \
-            raw:PATH[@BAUD] for a device node, FIFO or serial line; then, if you like, = and a profile of \
-            'tactus profiles list'. Repeatable. (default: every device that a profile recognises)
+            A device to drive: NAME or a part of it, CLIENT:PORT, virtual:NAME for a port that others connect to, \
+            raw:PATH[@BAUD] for a device node, FIFO or serial line, or audio:CARD/CHANNEL[+CHANNEL] for clock pulses \
+            from a sound card; then, if you like, = and a profile of 'tactus profiles list'. Repeatable. (default: \
+            every device that a profile recognises)
             """, valueName: "port[=profile]"), completion: .takingPort,
         transform: OutputArgument.init(argument:))
     var output: [OutputArgument] = []

@@ -131,12 +131,21 @@ extension Run {
                 throw Failure(.badFile, "--output: \(error)")
             }
         }
-        var keys: Set<OutputRequest.Key> = []
+        var requests: [OutputRequest] = []
         for output in output {
             let profile = output.profile.flatMap { try? setup.library.profile(id: $0) }
-            guard keys.insert(OutputRequest(output.destination, profile: profile).key).inserted else {
+            let request = OutputRequest(output.destination, profile: profile)
+            if let contradiction = request.contradiction {
+                throw Failure(.usage, "--output \(output.destination.argument): \(contradiction)")
+            }
+            guard !requests.contains(where: { $0.key == request.key }) else {
                 throw Failure(.usage, "--output \(output.destination.argument) is given twice")
             }
+            if let channel = request.sharedChannel(with: requests) {
+                throw Failure(
+                    .usage, "--output \(output.destination.argument): another --output has channel \(channel) of this card")
+            }
+            requests.append(request)
         }
         return setup
     }

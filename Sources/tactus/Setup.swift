@@ -172,6 +172,8 @@ private struct ConfigurationReader {
     private var mistakes: [Mistake] = []
     /// Whether the port `Clock` exists without being named.
     let hasClockPort: Bool
+    /// The outputs so far.
+    private var requests: [OutputRequest] = []
     /// Ports of the outputs so far, and what they are called; case-insensitive.
     private var ports: Set<OutputRequest.Key> = []
     private var names: Set<String> = []
@@ -211,9 +213,16 @@ private struct ConfigurationReader {
             let wanted = OutputRequest(
                 destination, name: output.name?.value, profile: profile, overrides: output.overrides,
                 groups: output.groups.map(\.value))
+            if output.profile == nil || profile != nil, let contradiction = wanted.contradiction {
+                throw BadArgument(contradiction)
+            }
             if !ports.insert(wanted.key).inserted {
                 throw BadArgument("another output has this port already; delete one of them")
             }
+            if let channel = wanted.sharedChannel(with: requests) {
+                throw BadArgument("another output has channel \(channel) of this card already; choose another")
+            }
+            requests.append(wanted)
             request = wanted
         } catch {
             mistakes.append(output.port.mistake("'\(output.port.value)': \(error)"))

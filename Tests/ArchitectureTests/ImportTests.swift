@@ -19,7 +19,7 @@ struct ImportTests {
             "LoopGuard": ["BeatTime", "MIDIClock"],
             "Arbiter": ["BeatTime", "LinkSession", "MIDIClock", "LoopGuard"],
             "ConfigurationFiles": [
-                "BeatTime", "RealTime", "Essentials", "MIDIClock", "TimeCode", "CYAML", "CLinux", "Glibc",
+                "BeatTime", "RealTime", "Essentials", "MIDIClock", "TimeCode", "Pulses", "CYAML", "CLinux", "Glibc",
             ],
             "RealTime": ["BeatTime", "CLinux", "Glibc", "Synchronization"],
             "Essentials": ["RealTime", "Glibc", "FoundationEssentials"],
@@ -30,7 +30,14 @@ struct ImportTests {
             "ALSASequencer": [
                 "BeatTime", "RealTime", "Essentials", "MIDIClock", "TimeCode", "CALSA", "Glibc", "Synchronization",
             ],
-            "AudioCapture": ["RealTime", "OnsetDetection", "ALSASequencer", "CALSA", "Glibc", "Synchronization"],
+            "SoundCards": ["ALSASequencer", "CALSA", "Glibc"],
+            "AudioCapture": [
+                "RealTime", "OnsetDetection", "ALSASequencer", "SoundCards", "CALSA", "Glibc", "Synchronization",
+            ],
+            "CardOutput": [
+                "BeatTime", "RealTime", "MIDIClock", "CardClock", "Pulses", "ClockDispatch", "ALSASequencer", "SoundCards",
+                "CALSA", "Glibc", "Synchronization",
+            ],
             "Doctor": [
                 "BeatTime", "RealTime", "DBus", "Essentials", "LinkSession", "LinkNetwork", "ALSASequencer",
                 "CLinux", "Glibc",
@@ -44,9 +51,10 @@ struct ImportTests {
                 "BeatTime", "RealTime", "Essentials", "LinkSession", "LinkNetwork", "MIDIClock", "TimeCode",
                 "LoopGuard",
                 "GatewayStatus", "Arbiter", "ConfigurationFiles", "ClockDispatch", "ALSASequencer", "CLinux",
+                "CardOutput", "Pulses",
             ]),
             "Listening": [
-                "BeatTime", "MIDIClock", "Essentials", "ALSASequencer", "AudioCapture", "OnsetDetection",
+                "BeatTime", "MIDIClock", "Essentials", "ALSASequencer", "AudioCapture", "SoundCards", "OnsetDetection",
                 "SoundCalibration", "RealTime", "GatewayStatus", "Gateway", "Glibc", "Synchronization",
             ],
             "DBus": ["CSystemd", "RealTime", "Glibc"],
@@ -56,7 +64,7 @@ struct ImportTests {
                 "HTTPTypes", "NIOCore", "NIOHTTP1", "NIOHTTPTypes", "NIOHTTPTypesHTTP1", "NIOPosix", "Glibc",
             ],
             "ControlServer": system.union([
-                "BeatTime", "MIDIClock", "Essentials", "GatewayStatus", "Gateway", "Listening", "AudioCapture",
+                "BeatTime", "MIDIClock", "Essentials", "GatewayStatus", "Gateway", "Listening", "AudioCapture", "SoundCards",
                 "OpenSoundControl", "QRCode", "RealTime", "Hummingbird",
                 "HummingbirdCore", "ServiceLifecycle", "NIOCore", "NIOPosix", "NIOHTTP1", "NIOHTTPTypes",
                 "NIOHTTPTypesHTTP1", "HTTPTypes",

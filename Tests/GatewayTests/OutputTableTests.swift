@@ -1,8 +1,10 @@
 import ALSASequencer
 import BeatTime
+import CardOutput
 import ClockDispatch
 import ConfigurationFiles
 import GatewayStatus
+import Glibc
 import MIDIClock
 import Testing
 
@@ -49,6 +51,51 @@ struct OutputTableTests {
         let warnings = table(configuration).notices
         #expect(warnings.map(\.code) == ["profile"])
         #expect(warnings.first?.message.hasPrefix("Slow: a 'lead' of 9.5 ms is only possible up to 157 BPM") == true)
+    }
+
+    @Test
+    func `outputs on one sound card are set up together, and are away until it plays`() throws {
+        var configuration = configuration(
+            .card("hw:CARD=ES8", channels: [3, 4]), .card("hw:CARD=ES8", channels: [1]), .card("hw:1", channels: [1]))
+        configuration.library = ProfileLibrary()
+        for (index, profile) in ["din-sync-24", "volca-sync", "volca-sync"].enumerated() {
+            configuration.outputs[index] = OutputRequest(
+                configuration.outputs[index].destination, profile: try configuration.library.profile(id: profile))
+            #expect(configuration.outputs[index].contradiction == nil)
+        }
+        #expect(!configuration.needsSequencer || configuration.connectsRecognised)
+        var table = table(configuration)
+        #expect(table.cards.map(\.device) == ["hw:CARD=ES8", "hw:1"])
+        #expect(table.cards[0].parts.map(\.channels) == [[3, 4], [1]])
+        #expect(table.all.map(\.name) == ["hw:CARD=ES8/3+4", "hw:CARD=ES8/1", "hw:1/1"])
+        #expect(table.all.allSatisfy { $0.connectedTo == nil && $0.sink == .idle })
+        let busy = ALSAError(operation: "snd_pcm_open", code: -EBUSY)
+        let states: [String: OutputCard.State] = [
+            "hw:CARD=ES8": .playing(sampleRate: 48_000, hasOwnClock: true), "hw:1": .failed(busy),
+        ]
+        var changed = table.cardsChanged(states)
+        #expect(changed)
+        #expect(table.all.map(\.connectedTo) == ["hw:CARD=ES8", "hw:CARD=ES8", nil])
+        #expect(table.all[2].trouble?.fix.hasPrefix("close the program that plays on it") == true)
+        changed = table.cardsChanged(states)
+        #expect(!changed)
+        // Unplugged.
+        let gone = ALSAError(operation: "snd_pcm_status", code: -ENODEV)
+        changed = table.cardsChanged(["hw:CARD=ES8": .failed(gone), "hw:1": .failed(busy)])
+        #expect(changed)
+        #expect(table.all.allSatisfy { $0.connectedTo == nil && $0.sink == .idle })
+    }
+
+    @Test
+    func `a sound card needs a profile of as many lines as channels, and no two outputs share one`() throws {
+        let library = ProfileLibrary()
+        let (two, one) = (try library.profile(id: "din-sync-24"), try library.profile(id: "volca-sync"))
+        let first = OutputRequest(.card("hw:1", channels: [1, 2]), profile: two)
+        #expect(OutputRequest(.card("hw:1", channels: [1])).contradiction?.contains("needs a profile") == true)
+        #expect(OutputRequest(.card("hw:1", channels: [1]), profile: two).contradiction?.contains("2 channels") == true)
+        #expect(OutputRequest(.name("TR-8S"), profile: one).contradiction?.contains("sends pulses") == true)
+        #expect(OutputRequest(.card("hw:1", channels: [2]), profile: one).sharedChannel(with: [first]) == 2)
+        #expect(OutputRequest(.card("hw:2", channels: [2]), profile: one).sharedChannel(with: [first]) == nil)
     }
 
     @Test

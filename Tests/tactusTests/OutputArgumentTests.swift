@@ -16,9 +16,11 @@ struct OutputArgumentTests {
         ("raw:/dev/null", .raw(path: "/dev/null", bitsPerSecond: 31250)),
         ("raw:/dev/not-there-yet@38400", .raw(path: "/dev/not-there-yet", bitsPerSecond: 38400)),
         ("raw:/run/user@host/midi", .raw(path: "/run/user@host/midi", bitsPerSecond: 31250)),
+        ("audio:hw:CARD=ES8,DEV=1/3+4", .card("hw:CARD=ES8,DEV=1", channels: [3, 4])),
+        ("audio:default/256", .card("default", channels: [256])),
         ("raw:/run/user@host/midi@9600", .raw(path: "/run/user@host/midi", bitsPerSecond: 9600)),
     ])
-    func `an output is a name, a number, a port of our own or a raw line`(text: String, address: Destination) throws {
+    func `an output is a name, a number, a port of our own, a raw line or a sound card`(text: String, address: Destination) throws {
         #expect(try Destination(argument: text) == address)
     }
 
@@ -37,6 +39,19 @@ struct OutputArgumentTests {
         ),
         ("raw:/", "that is a folder; use a device node, FIFO or serial line such as /dev/ttyAMA0"),
         ("raw:/etc/passwd", "that is an ordinary file; use a device node, FIFO or serial line such as /dev/ttyAMA0"),
+        (
+            "audio:hw:CARD=ES8",
+            "the channel is missing after the card; an example is audio:hw:CARD=ES8/3, or /3+4 for a profile of two lines"
+        ),
+        (
+            "audio:hw:CARD=ES8/0",
+            "channels are numbers from 1 to 256; an example is audio:hw:CARD=ES8/3, or /3+4 for a profile of two lines"
+        ),
+        (
+            "audio:hw:CARD=ES8/3+",
+            "channels are numbers from 1 to 256; an example is audio:hw:CARD=ES8/3, or /3+4 for a profile of two lines"
+        ),
+        ("audio:hw:CARD=ES8/3+3", "a channel is named twice"),
         ("192:0", "a sequencer port is 0:0 to 191:253; 'tactus ports' lists them"),
         ("24:254", "a sequencer port is 0:0 to 191:253; 'tactus ports' lists them"),
         ("99999999999999999999:0", "a sequencer port is 0:0 to 191:253; 'tactus ports' lists them"),

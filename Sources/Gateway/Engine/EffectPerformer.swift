@@ -1,5 +1,6 @@
 internal import ALSASequencer
 internal import BeatTime
+internal import CardOutput
 internal import ClockDispatch
 
 /// Carries out what the engine decides: ``GatewayLoop`` on the real system, tests in virtual time.
@@ -13,6 +14,8 @@ protocol EffectPerformer: AnyObject {
     func makePort(_ port: Int, named name: String)
     /// Hands a board to the output thread.
     func publish(_ board: OutputBoard)
+    /// Opens and closes sound cards.
+    func play(on cards: [SoundCardSetup])
     func ask(_ request: LinkRequest)
     func unsubscribe(_ subscription: SubscriptionGraph.Subscription)
     /// Closes the line of an output.
@@ -76,6 +79,7 @@ extension EffectPerformer {
         for port in effects.portsToDelete { deletePort(port) }
         for (port, name) in effects.portsToMake { makePort(port, named: name) }
         if effects.isBoardNew { publish(engine.board) }
+        if let cards = effects.cards { play(on: cards) }
         for request in effects.link { ask(request) }
         for subscription in effects.unsubscriptions { unsubscribe(subscription) }
         for descriptor in effects.closings { close(descriptor) }

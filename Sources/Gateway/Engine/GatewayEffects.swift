@@ -1,5 +1,6 @@
 internal import ALSASequencer
 internal import Arbiter
+internal import CardOutput
 
 /// What the engine wants done, in the order of the fields.
 ///
@@ -13,6 +14,8 @@ struct GatewayEffects: Sendable {
     var portsToMake: [(port: Int, name: String)] = []
     /// Whether to publish ``GatewayEngine/board``.
     var isBoardNew = false
+    /// The sound cards to play on from now on, if they have changed.
+    var cards: [SoundCardSetup]?
     /// Requests to the Link peer, in order.
     var link: [LinkRequest] = []
     var unsubscriptions: [SubscriptionGraph.Subscription] = []

@@ -1,6 +1,7 @@
 internal import ALSASequencer
 internal import Arbiter
 internal import BeatTime
+internal import CardOutput
 internal import ClockDispatch
 internal import LinkNetwork
 internal import Logging
@@ -58,6 +59,8 @@ struct GatewayEngine: Sendable {
     private var loggedOutputs: [Output]
     /// The clock to follow that was last logged as absent; nil once it is back.
     private var absentClock: FollowChoice?
+    /// The sound cards that were asked for last.
+    private var cardsPlayedOn: [SoundCardSetup] = []
     private var networkLog = LogAllowance()
     var sessionLog: SessionLog
 
@@ -141,6 +144,7 @@ struct GatewayEngine: Sendable {
             if let device = present.clockDevice { clockDeviceChanged(to: device, at: now) }
         case .clocks(let events): heard(events, at: now)
         case .clockDevice(let device): clockDeviceChanged(to: device, at: now)
+        case .cards(let states): if outputs.cardsChanged(states) { outputsChanged() }
         case .controls(let arrivals): pressed(arrivals, at: now)
         case .ports(let list):
             patchbay.replace(list)
@@ -196,6 +200,7 @@ struct GatewayEngine: Sendable {
                 ["outputs": "\(kept.playing.joined(separator: ", "))"])
         }
         if startsWithLink { switchLink(on: true, nil, at: now) }
+        chooseCards()
         if controls.wantsInput { effects.questions.append(.openControls) }
         // With a sequencer its first port list follows.
         if outputs.client == nil { hearDevices(at: now) }
@@ -242,8 +247,15 @@ struct GatewayEngine: Sendable {
         board.take(outputs.all, folding: arbiter.folding, probing: arbiter.probing)
         board.generation += 1
         effects.isBoardNew = true
+        chooseCards()
         isBoardStale = false
         keepStarted()
+    }
+
+    /// Asks for the sound cards that outputs play on.
+    private mutating func chooseCards() {
+        let cards = outputs.cards
+        if cards != cardsPlayedOn { (cardsPlayedOn, effects.cards) = (cards, cards) }
     }
 
     private mutating func logOutputs() {

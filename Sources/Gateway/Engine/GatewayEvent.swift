@@ -1,5 +1,6 @@
 internal import ALSASequencer
 internal import BeatTime
+internal import CardOutput
 internal import ClockDispatch
 internal import LinkNetwork
 internal import LinkSession
@@ -12,6 +13,8 @@ enum GatewayEvent: Sendable {
     case link(LinkState)
     /// Changes of the Link peer or of the raw device were lost; this is the present state.
     case lost(Present)
+    /// The states of the sound cards that outputs play on, by their names.
+    case cards([String: OutputCard.State])
     /// What other machines' clocks sent, in order.
     case clocks([ClockInputEvent])
     /// The state of the raw device that a clock is read from.

@@ -1,6 +1,7 @@
 internal import ALSASequencer
 internal import Arbiter
 internal import BeatTime
+internal import CardOutput
 internal import ClockDispatch
 internal import Glibc
 internal import LinkNetwork
@@ -24,6 +25,8 @@ final class GatewayLoop: EffectPerformer {
     /// Callers waiting for results of commands.
     private var waiting: [ReplyToken: GatewayExchange.Reply] = [:]
     private var tokens: UInt64 = 0
+    /// The last known states of the sound cards.
+    private var cardStates: [String: OutputCard.State] = [:]
 
     /// The other threads that the loop talks to; all are safe to use from any thread.
     struct Parts: Sendable {
@@ -34,6 +37,7 @@ final class GatewayLoop: EffectPerformer {
         let outputThread: RealTimeThread
         let sequencer: SequencerOutput?
         let input: ClockInput?
+        let cards: OutputCards
     }
 
     init(
@@ -63,6 +67,11 @@ final class GatewayLoop: EffectPerformer {
     }
 
     private func takeTurn() {
+        let states = parts.cards.tend(engine.board)
+        if states != cardStates {
+            cardStates = states
+            take(.cards(states))
+        }
         take(.turn(parts.output.report(slots: engine.board.count), watchedAt: exchange.watchedAt))
     }
 
@@ -150,7 +159,12 @@ final class GatewayLoop: EffectPerformer {
     func hostTime() -> HostTime { .now() }
     func deletePort(_ port: Int) { parts.sequencer?.deletePort(port) }
     func makePort(_ port: Int, named name: String) { parts.sequencer?.makePort(port, named: name) }
-    func publish(_ board: OutputBoard) { parts.board.publish(board) }
+    func publish(_ board: OutputBoard) {
+        parts.board.publish(board)
+        parts.cards.publish(board)
+    }
+
+    func play(on cards: [SoundCardSetup]) { parts.cards.play(cards) }
     func close(_ descriptor: Int32) { lines.close(descriptor) }
     func closeControls() { controls = nil }
     func keep(_ state: KeptState, _ change: WriteSchedule.Change) { parts.keeper?.keep(state, change) }
@@ -166,6 +180,7 @@ final class GatewayLoop: EffectPerformer {
 
     func endClock() -> OutputReport {
         parts.output.stop()
+        parts.cards.stop()
         parts.outputThread.join()
         return parts.output.report(slots: engine.board.count)
     }

@@ -10,6 +10,8 @@ package enum Destination: Hashable, Sendable {
     case virtual(String)
     /// A device node, FIFO or serial line; the speed matters only for serial lines.
     case raw(path: String, bitsPerSecond: Int)
+    /// Channels of a sound card, counted from 1, by libasound's name of the card; one for each line of the profile.
+    case card(String, channels: [Int])
     /// A device that a profile has recognized; nobody writes that.
     case device(Device)
 
@@ -17,6 +19,10 @@ package enum Destination: Hashable, Sendable {
     package static let clock = Destination.virtual("Clock")
 
     package var isRaw: Bool { if case .raw = self { true } else { false } }
+    package var isCard: Bool { if case .card = self { true } else { false } }
+
+    /// Whether it needs the sequencer.
+    package var needsSequencer: Bool { !isRaw && !isCard }
 
     /// What an output is called that is given no name.
     package var name: String {
@@ -24,6 +30,7 @@ package enum Destination: Hashable, Sendable {
         case .name(let name), .virtual(let name): name
         case .number(let address): address.description
         case .raw(let path, _): path
+        case .card(let card, let channels): "\(card)/\(channels.map(String.init).joined(separator: "+"))"
         case .device(let device): device.clientName
         }
     }

@@ -54,7 +54,7 @@ struct DeviceAssignment {
         _ destination: Destination, among ports: [PortDescription], _ library: ProfileLibrary
     ) -> NameMatch<PortDescription> {
         switch destination {
-        case .virtual, .raw, .device: return .none
+        case .virtual, .raw, .card, .device: return .none
         case .number(let address): return NameMatch(address.description, among: ports)
         case .name(let name):
             let match = NameMatch(name, among: ports)

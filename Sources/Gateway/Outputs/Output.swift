@@ -3,6 +3,7 @@ internal import BeatTime
 internal import ClockDispatch
 internal import ConfigurationFiles
 internal import MIDIClock
+internal import Pulses
 internal import TimeCode
 
 /// One output as the gateway thread knows it.
@@ -37,6 +38,8 @@ struct Output: Sendable {
     var bending = Bending()
     /// The time code with which a song begins, if it sends that; nil if it sends a clock.
     private(set) var timeCode: TimeCode?
+    /// What it plays on a sound card; nil if it is for MIDI.
+    private(set) var pulses: PulseSettings?
     var sink = Sink.idle
     /// The last realignment asked for.
     var realigning = OutputBoard.Realigning()
@@ -93,7 +96,7 @@ struct Output: Sendable {
         self.occupant = occupant
         profile = request.profile
         if source == nil {
-            if !destination.isRaw { sink = .discard }
+            if destination.needsSequencer { sink = .discard }
         }
         settle()
     }
@@ -118,7 +121,7 @@ struct Output: Sendable {
     /// Whether this output is meant for exactly one device.
     var hasOneDevice: Bool {
         switch destination {
-        case .name, .number, .device: true
+        case .name, .number, .device, .card: true
         case .virtual, .raw: false
         }
     }
@@ -158,9 +161,10 @@ struct Output: Sendable {
         let profile = profile ?? Profile(id: "", name: "")
         do {
             let whole = try profile.applying(request.overrides)
-            (configured, timeCode, mistakes) = (whole.settings, whole.timeCode, nil)
+            (configured, timeCode, pulses, mistakes) = (whole.settings, whole.timeCode, whole.pulseSettings, nil)
         } catch {
             (configured, timeCode, mistakes) = (profile.settings, profile.timeCode, error.description)
+            pulses = profile.pulseSettings
         }
         if configured.tempos == .all { configured.tempos = request.tempos }
         (settings, offset) = live.over(configured)

@@ -31,6 +31,6 @@ package struct OutputConfiguration: Hashable, Sendable {
     /// Whether any output needs the sequencer.
     var needsSequencer: Bool {
         hasClockPort || connectsRecognised
-            || outputs.contains { !$0.destination.isRaw }
+            || outputs.contains(where: \.destination.needsSequencer)
     }
 }

@@ -14,7 +14,7 @@ extension OutputTable {
     /// - Returns: nil if there is nothing to check.
     func nextDeadline(after now: HostTime) -> HostTime? {
         let isClockThreadAwaited = !retired.isEmpty || isSomeoneLeaving
-        let hasLines = all.contains { $0.destination.isRaw && $0.presence == .here }
+        let hasLines = all.contains { !$0.destination.needsSequencer && $0.presence == .here }
         let period = all.contains(where: \.isSettling) ? Self.settlingPeriod : Self.linePeriod
         let check = isClockThreadAwaited || hasLines ? now.advanced(byMicroseconds: period) : nil
         return ([check, watch.next] + all.map(\.bending.deadline)).compactMap(\.self).min()

@@ -29,6 +29,31 @@ package struct OutputRequest: Hashable, Sendable {
         }
     }
 
+    /// Why there can be no such output, with what would be right; nil if there can.
+    package var contradiction: String? {
+        let lines = profile?.pulses.count ?? 0
+        guard case .card(_, let channels) = destination else {
+            return lines == 0 ? nil : "profile '\(profile?.id ?? "")' sends pulses; write a port such as audio:hw:CARD=ES8/3"
+        }
+        guard let profile, lines > 0 else {
+            return "a sound card needs a profile that sends pulses, such as din-sync-24; 'tactus profiles' lists them"
+        }
+        guard lines != channels.count else { return nil }
+        let example = (1...lines).map(String.init).joined(separator: "+")
+        return "profile '\(profile.id)' has \(lines == 1 ? "one line" : "\(lines) lines"), so it takes "
+            + "\(lines == 1 ? "one channel" : "\(lines) channels"), such as /\(example)"
+    }
+
+    /// A channel of a sound card that this output and another would play on; nil if there is none.
+    package func sharedChannel(with others: [OutputRequest]) -> Int? {
+        guard case .card(let card, let channels) = destination else { return nil }
+        return channels.first { channel in
+            others.contains { other in
+                if case .card(card, let taken) = other.destination { taken.contains(channel) } else { false }
+            }
+        }
+    }
+
     package init(
         _ destination: Destination, name: String? = nil, profile: Profile? = nil,
         overrides: ProfileOverrides = ProfileOverrides(), groups: [String] = []

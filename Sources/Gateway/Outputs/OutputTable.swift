@@ -281,9 +281,8 @@ struct OutputTable: Sendable {
         let slot = all.firstIndex { $0.presence == .gone } ?? all.count
         guard slot < OutputBoard.capacity else { return false }
         var source: PortAddress?
-        if destination.isRaw {
-            lineCheck = nil
-        } else if let client {
+        if destination.isRaw { lineCheck = nil }
+        if destination.needsSequencer, let client {
             source = PortAddress(client: client, port: slot)
             portsToMake.append((slot, name))
         }

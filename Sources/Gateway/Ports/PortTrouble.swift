@@ -69,6 +69,20 @@ extension PortTrouble {
         }
     }
 
+    /// An output's sound card could not be opened, or has failed.
+    init(playingOn card: String, _ channels: [Int], _ error: ALSAError) {
+        let fix =
+            switch error.code {
+            case -EBUSY, -EAGAIN:
+                "close the program that plays on it; a sound server lets it go if its profile for the card is 'off'"
+            case -EACCES, -EPERM: "join the group audio and log in again"
+            case -EINVAL:
+                "choose channels that it has, at 44.1 to 192 kHz; 'aplay -D \(card) --dump-hw-params' lists them"
+            default: "plug it in, or correct its name; 'tactus ports' lists sound cards"
+            }
+        self.init(reason: error.code == -EINVAL ? "it has no channel \(channels.max() ?? 1)" : "\(error)", fix: fix)
+    }
+
     /// An output's line could not be opened.
     init(opening error: RawLine.OpenError, path: String) {
         self.init(reason: error.description, fix: Self.fix(of: error, path))

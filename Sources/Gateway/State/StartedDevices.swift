@@ -59,7 +59,7 @@ struct StartedDevices: Hashable, Sendable {
 extension Output {
     /// Whether a device receives what this output sends.
     fileprivate var isHeard: Bool {
-        guard connectedTo != nil, boardSink != .idle, boardSink != .discard else { return false }
+        guard connectedTo != nil, boardSink.hasReceiver else { return false }
         return presence != .gone
     }
 }

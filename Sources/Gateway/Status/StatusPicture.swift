@@ -1,6 +1,7 @@
 internal import ALSASequencer
 internal import Arbiter
 internal import BeatTime
+internal import CardOutput
 internal import ClockDispatch
 internal import ConfigurationFiles
 internal import GatewayStatus
@@ -70,9 +71,12 @@ struct StatusPicture: Sendable {
     /// - Parameters:
     ///   - now: the moment.
     ///   - counters: the output thread's.
+    ///   - cards: what is known of sound cards that play, by their names.
     ///   - machine: what the machine allows.
     /// - Returns: the status.
-    func status(at now: HostTime, counters: OutputThread, on machine: Machine) -> Status {
+    func status(
+        at now: HostTime, counters: OutputThread, cards: [String: OutputCard.Figures] = [:], on machine: Machine
+    ) -> Status {
         let (timeline, quantum, transport) = (leadership.timeline, leadership.quantum, leadership.transport)
         let ahead = Double(transport.startTick) - leadership.line.position(at: now)
         let isPending = transport.isPlaying && ahead > 0
@@ -87,7 +91,7 @@ struct StatusPicture: Sendable {
             songBeats: transport.isPlaying && !isPending ? -ahead / Double(TickLine.ticksPerBeat) : nil,
             link: linkStatus,
             follower: Status.Follower(leadership.follower, choice: follow),
-            outputs: slots.map { outputStatus(slot: $0, counters, at: now) },
+            outputs: slots.map { outputStatus(slot: $0, counters, cards, at: now) },
             realtime: .init(
                 scheduling: machine.realTime.scheduling.name, priority: Int(machine.realTime.scheduling.priority),
                 memoryLocked: machine.isProcessLocked || counters.isMemoryLocked, dispatch: counters.mode.name,
@@ -131,7 +135,9 @@ struct StatusPicture: Sendable {
             lastChange: link.changes.last.map(Status.Change.init))
     }
 
-    private func outputStatus(slot: Int, _ counters: OutputThread, at now: HostTime) -> Status.Output {
+    private func outputStatus(
+        slot: Int, _ counters: OutputThread, _ cards: [String: OutputCard.Figures], at now: HostTime
+    ) -> Status.Output {
         let output = outputs[slot]
         let (settings, tempo) = (output.settings, 60e6 / Double(leadership.line.microsecondsPerBeat))
         let tempos = output.tempos(foldedInto: fold)
@@ -150,10 +156,11 @@ struct StatusPicture: Sendable {
                 multiply: Int(settings.multiply), divide: Int(settings.divide),
                 swing: Double(settings.swing) / 10,
                 range: tempos == .all ? nil : [tempos.lowest, tempos.highest].map { Double($0) / 1_000 },
-                sentTempo: hasClock && output.isClock ? (tempo * count.pulsesPerTick * 100).rounded() / 100 : nil,
+                sentTempo: hasClock && output.isClock && output.pulses == nil ? (tempo * count.pulsesPerTick * 100).rounded() / 100 : nil,
                 latenessMicroseconds: output.isAway ? nil : Status.Lateness(count.lateness),
                 lastMinute: output.isAway ? nil : Status.Punctuality(count.lastMinute(at: now)),
-                timeCode: output.timeCode?.rate.name, groups: output.request.groups, bend: output.bend(at: now),
+                timeCode: output.timeCode?.rate.name,
+                soundCard: output.connectedTo.flatMap { cards[$0] }.map(Status.SoundCard.init), groups: output.request.groups, bend: output.bend(at: now),
                 muted: output.muted.isMuted,
                 changesAtBeat: output.muted.change(in: leadership.transport, at: leadership.line.position(at: now)))
         }
@@ -247,6 +254,14 @@ extension Output {
             isPlaying && settings.takesTransport
             ? .atNextBar : isPlaying || settings.isClockAlwaysOn ? .withNextTick : .withNextSong
         return .deviceLost(subject, isMachine: isMachine, back)
+    }
+}
+
+extension Status.SoundCard {
+    fileprivate init(_ figures: OutputCard.Figures) {
+        self.init(
+            sampleRate: figures.sampleRate, ownClock: figures.hasOwnClock, partsPerMillion: figures.partsPerMillion,
+            errorPartsPerMillion: figures.error, underruns: figures.underruns)
     }
 }
 

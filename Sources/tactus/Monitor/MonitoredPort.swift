@@ -18,6 +18,7 @@ enum MonitoredPort: Hashable, Sendable {
             return
         }
         switch try Destination(argument: argument) {
+        case .card: throw BadArgument("a sound card's output is heard with --listen, not here")
         case .raw(let path, let bitsPerSecond): self = .line(path: path, bitsPerSecond: bitsPerSecond)
         case .name(let name): self = .sequencer(name)
         case .number(let address): self = .sequencer(address.description)

@@ -1,5 +1,6 @@
 import ALSASequencer
 import BeatTime
+import CardOutput
 import ConfigurationFiles
 import GatewayStatus
 import Glibc
@@ -192,6 +193,7 @@ final class VirtualGateway: EffectPerformer {
     func closeControls() { sequencer.unplug(PortAddress(client: Self.controls, port: 0)) }
     func keep(_ state: KeptState, _ change: WriteSchedule.Change) { kept = state }
     func write(_ entry: LogEntry) { log.append(entry) }
+    func play(on cards: [SoundCardSetup]) {}
     func publish(_ status: StatusPicture) { self.status = status }
 
     func reply(_ outcome: Result<Void, CommandError>, to token: ReplyToken) {
@@ -406,7 +408,7 @@ final class VirtualGateway: EffectPerformer {
                 switch board.slots[slot].sink {
                 case .port(let port): Self.hearers(of: port, sequencer).map { .port($0) }
                 case .line(let line): openLines[line].map { [.line($0)] } ?? []
-                case .idle, .discard: []
+                case .idle, .discard, .card: []
                 }
             return receivers.map { ($0, slot) }
         }

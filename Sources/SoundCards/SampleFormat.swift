@@ -1,11 +1,11 @@
 internal import CALSA
 
 /// A sample format of ALSA: integers or floating-point numbers.
-struct SampleFormat: Hashable, Sendable {
+package struct SampleFormat: Hashable, Sendable {
     /// ALSA's constant for the format.
     let name: snd_pcm_format_t
     /// Number of bytes per sample.
-    let size: Int
+    package let size: Int
     private let isFloat: Bool
     /// Number of significant bits of a sample; they are the lowest bits of its `size` bytes.
     private let width: Int
@@ -43,7 +43,7 @@ struct SampleFormat: Hashable, Sendable {
     ///   - count: the number of channels in a frame.
     ///   - bytes: the frames; an incomplete frame at the end is ignored.
     /// - Returns: the samples; full scale is 1.
-    func samples(ofChannel channel: Int, of count: Int, in bytes: UnsafeRawBufferPointer) -> [Float] {
+    package func samples(ofChannel channel: Int, of count: Int, in bytes: UnsafeRawBufferPointer) -> [Float] {
         let frame = count * size
         return stride(from: channel * size, to: bytes.count / frame * frame, by: frame).map { place in
             let bits = word(UnsafeRawBufferPointer(rebasing: bytes[place..<place + size]))
@@ -64,5 +64,33 @@ struct SampleFormat: Hashable, Sendable {
         var high = UInt32(truncatingIfNeeded: bits << UInt64(32 - width))
         if !isSigned { high ^= 1 << 31 }
         return Float(Int32(bitPattern: high)) / 2_147_483_648
+    }
+
+    /// Writes samples one after the other.
+    ///
+    /// - Parameters:
+    ///   - samples: full scale is 1; what exceeds it is limited.
+    ///   - bytes: has room for them.
+    package func write(_ samples: [Float], to bytes: UnsafeMutableRawBufferPointer) {
+        var place = 0
+        for sample in samples {
+            var bits = self.bits(sample)
+            if isBigEndian { bits = bits.byteSwapped >> UInt64(64 - 8 * size) }
+            for _ in 0..<size {
+                bytes[place] = UInt8(truncatingIfNeeded: bits)
+                (place, bits) = (place + 1, bits >> 8)
+            }
+        }
+    }
+
+    private func bits(_ sample: Float) -> UInt64 {
+        switch (isFloat, size) {
+        case (true, 4): return UInt64(sample.bitPattern)
+        case (true, _): return Double(sample).bitPattern
+        default: break
+        }
+        let high = Int32(clamping: Int64((Double(sample) * 2_147_483_648).rounded()))
+        let word = isSigned ? UInt32(bitPattern: high) : UInt32(bitPattern: high) ^ 1 << 31
+        return UInt64(word >> UInt32(32 - width))
     }
 }

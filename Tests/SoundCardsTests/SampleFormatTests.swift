@@ -1,7 +1,7 @@
 import CALSA
 import Testing
 
-@testable import AudioCapture
+@testable import SoundCards
 
 @Suite
 struct SampleFormatTests {
@@ -39,6 +39,27 @@ struct SampleFormatTests {
     }
 
     @Test
+    func `what is written to any format is read again`() {
+        for format in SampleFormat.all {
+            let samples: [Float] = [0.5, -0.25, -1, 0]
+            var bytes = [UInt8](repeating: 0, count: 4 * format.size)
+            bytes.withUnsafeMutableBytes { format.write(samples, to: $0) }
+            let read = bytes.withUnsafeBytes { format.samples(ofChannel: 0, of: 1, in: $0) }
+            #expect(read == samples, "\(format)")
+        }
+    }
+
+    @Test
+    func `more than full scale is limited`() {
+        for format in SampleFormat.all {
+            var bytes = [UInt8](repeating: 0, count: format.size)
+            bytes.withUnsafeMutableBytes { format.write([1], to: $0) }
+            let read = bytes.withUnsafeBytes { format.samples(ofChannel: 0, of: 1, in: $0) }
+            #expect(read[0] > 0.99, "\(format)")
+        }
+    }
+
+    @Test
     func `integers of many bits are wanted most, and what is no number is not read`() {
         let names = SampleFormat.all.map(\.name)
         #expect(names.count == Set(names.map(\.rawValue)).count)
@@ -61,9 +82,9 @@ struct SampleFormatTests {
 
     @Test
     func `an input is called by its card, and by its own name where that says more`() {
-        let first = CaptureDevice(card: "CODEC", number: 0, names: ["USB Audio CODEC", "USB Audio"])
-        #expect(first == CaptureDevice(device: "hw:CARD=CODEC", name: "USB Audio CODEC"))
-        let second = CaptureDevice(card: "PCH", number: 2, names: ["HDA Intel PCH", "ALC892 Alt Analog"])
-        #expect(second == CaptureDevice(device: "hw:CARD=PCH,DEV=2", name: "HDA Intel PCH, ALC892 Alt Analog"))
+        let first = SoundDevice(card: "CODEC", number: 0, names: ["USB Audio CODEC", "USB Audio"])
+        #expect(first == SoundDevice(device: "hw:CARD=CODEC", name: "USB Audio CODEC"))
+        let second = SoundDevice(card: "PCH", number: 2, names: ["HDA Intel PCH", "ALC892 Alt Analog"])
+        #expect(second == SoundDevice(device: "hw:CARD=PCH,DEV=2", name: "HDA Intel PCH, ALC892 Alt Analog"))
     }
 }

@@ -1,0 +1,137 @@
+package import ALSASequencer
+internal import BeatTime
+internal import CardClock
+package import ClockDispatch
+package import RealTime
+internal import Synchronization
+
+/// Plays the lines of outputs on a sound card, on a thread of its own.
+///
+/// The thread takes no lock while it plays, and allocates nothing but after an underrun.
+package final class OutputCard: Sendable {
+    package let setup: SoundCardSetup
+    private let board: TripleBuffer<OutputBoard>
+    private let counters: OutputThread
+    private let stateNow = Mutex(State.opening)
+    private let isStopping = Atomic(false)
+    private let hasEnded = Atomic(false)
+    private let underruns: Atomic<Int>
+    private let underrunsBefore: Int
+    /// The card's rate and its error, in millionths of a ppm; the error is negative while the rate is not known.
+    private let rate = Atomic(Int64(0))
+    private let rateError = Atomic(Int64(-1))
+    private let thread = Mutex<RealTimeThread?>(nil)
+
+    package enum State: Hashable, Sendable {
+        case opening
+        /// The sample rate is in Hz; without an own clock, a plug-in such as a sound server tells how far the card is.
+        case playing(sampleRate: Int, hasOwnClock: Bool)
+        case failed(ALSAError)
+    }
+
+    /// Time between two looks at the card, in nanoseconds.
+    private static let pause: Int64 = 2_500_000
+
+    /// Starts the thread, which opens the card: some take long.
+    ///
+    /// - Parameters:
+    ///   - setup: the card, and what is played on it.
+    ///   - board: what the outputs do now.
+    ///   - counters: count what outputs send.
+    ///   - underruns: how often the card has fallen silent before.
+    ///   - priority: real-time priority, 0 for none.
+    /// - Throws: if the system provides no thread.
+    package init(
+        _ setup: SoundCardSetup, _ board: OutputBoard, counting counters: OutputThread, underruns: Int, priority: Int32
+    ) throws(SystemCallError) {
+        self.setup = setup
+        self.board = TripleBuffer(board)
+        self.counters = counters
+        self.underruns = Atomic(underruns)
+        underrunsBefore = underruns
+        let playing = try RealTimeThread(name: "tactus-card", priority: priority) { [self] in
+            run()
+            hasEnded.store(true, ordering: .releasing)
+        }
+        thread.withLock { $0 = playing }
+    }
+
+    /// Hands over a newer board; always the same thread.
+    package func publish(_ board: OutputBoard) { self.board.publish(board) }
+
+    /// Asks the thread to close the card and end; returns at once.
+    package func requestStop() { isStopping.store(true, ordering: .releasing) }
+
+    /// Closes the card, and returns when the thread has ended.
+    package func stop() {
+        requestStop()
+        thread.withLock { $0?.join() }
+    }
+
+    /// Whether the card is closed.
+    package var isClosed: Bool { hasEnded.load(ordering: .acquiring) }
+
+    /// How often the card has fallen silent.
+    var underrunCount: Int { underruns.load(ordering: .relaxed) }
+
+    package var state: State { stateNow.withLock { $0 } }
+
+    /// What is known of the card; nil unless it plays.
+    package var figures: Figures? {
+        guard case .playing(let sampleRate, let hasOwnClock) = state else { return nil }
+        let error = rateError.load(ordering: .relaxed)
+        return Figures(
+            sampleRate: sampleRate, hasOwnClock: hasOwnClock,
+            partsPerMillion: error < 0 ? nil : Double(rate.load(ordering: .relaxed)) / 1e6,
+            error: error < 0 ? nil : Double(error) / 1e6, underruns: underruns.load(ordering: .relaxed))
+    }
+
+    package struct Figures: Hashable, Sendable {
+        package var sampleRate: Int
+        package var hasOwnClock: Bool
+        /// By how much the card is faster than its sample rate says, and the standard error; nil in the first seconds.
+        package var partsPerMillion: Double?
+        package var error: Double?
+        /// How often the card fell silent, because it was not written to in time.
+        package var underruns: Int
+    }
+
+    private func run() {
+        do throws(ALSAError) {
+            var card = try PCMOutput(opening: setup.device, channels: setup.channelCount)
+            stateNow.withLock { $0 = .playing(sampleRate: card.sampleRate, hasOwnClock: card.hasOwnClock) }
+            try play(&card)
+        } catch {
+            stateNow.withLock { $0 = .failed(error) }
+        }
+    }
+
+    private func play(_ card: inout PCMOutput) throws(ALSAError) {
+        var run = CardRun(setup, on: card)
+        while !isStopping.load(ordering: .acquiring) {
+            // Closures cannot throw the error's type.
+            var failure: ALSAError?
+            board.withLatest { board in
+                do throws(ALSAError) { try run.turn(&card, board) } catch { failure = error }
+            }
+            if let failure { throw failure }
+            count(&run)
+            sleep()
+        }
+    }
+
+    private func count(_ run: inout CardRun) {
+        run.takeCounts { count in
+            counters.withCounters(of: count.slot) { $0.countPulses(count.pulses, skipped: count.skipped) }
+        }
+        underruns.store(underrunsBefore + run.underruns, ordering: .relaxed)
+        guard let clock = run.clock, clock.rateError.isFinite else { return }
+        rate.store(Int64(clock.partsPerMillion * 1e6), ordering: .relaxed)
+        rateError.store(Int64(min(clock.rateError, 1e6) * 1e6), ordering: .relaxed)
+    }
+
+    private func sleep() {
+        let end = MonotonicTime(nanoseconds: MonotonicTime.now().nanoseconds + Self.pause)
+        while MonotonicTime.now() < end { _ = board.wait(seen: board.edition, until: end) }
+    }
+}

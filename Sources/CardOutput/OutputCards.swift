@@ -1,0 +1,106 @@
+internal import ALSASequencer
+package import ClockDispatch
+internal import RealTime
+internal import Synchronization
+
+/// The sound cards that outputs play on: opens those that are wanted, tries absent ones again, and closes others.
+///
+/// One thread calls it, but for ``figures``.
+package final class OutputCards: Sendable {
+    private let counters: OutputThread
+    private let priority: Int32
+    private let cards = Mutex<[String: Entry]>([:])
+
+    private struct Entry {
+        /// Nil while the card is only to be closed.
+        var wanted: SoundCardSetup?
+        var card: OutputCard?
+        var state = OutputCard.State.opening
+        /// When to open it, at the earliest.
+        var opensAt = MonotonicTime(nanoseconds: 0)
+        var underruns = 0
+    }
+
+    /// Time from a failure to the next attempt, in nanoseconds.
+    private static let patience: Int64 = 500_000_000
+
+    /// Prepares to play.
+    ///
+    /// - Parameters:
+    ///   - counters: count what outputs send.
+    ///   - priority: real-time priority of the cards' threads, 0 for none.
+    package init(counting counters: OutputThread, priority: Int32) {
+        (self.counters, self.priority) = (counters, priority)
+    }
+
+    /// Changes which cards are wanted; ``tend(_:)`` opens and closes them.
+    package func play(_ setups: [SoundCardSetup]) {
+        let wanted = Dictionary(setups.map { ($0.device, $0) }) { first, _ in first }
+        cards.withLock { cards in
+            for device in Set(cards.keys).union(wanted.keys) {
+                cards[device, default: Entry()].wanted = wanted[device]
+            }
+        }
+    }
+
+    /// Hands over a newer board.
+    package func publish(_ board: OutputBoard) {
+        for card in cards.withLock({ $0.values.compactMap(\.card) }) { card.publish(board) }
+    }
+
+    /// Opens and closes cards; to be called every 250 ms or so while any is wanted.
+    ///
+    /// - Parameter board: the newest board.
+    /// - Returns: the state of each card that is wanted, by its name.
+    package func tend(_ board: OutputBoard) -> [String: OutputCard.State] {
+        let now = MonotonicTime.now()
+        return cards.withLock { cards in
+            for device in Array(cards.keys) {
+                tend(&cards[device, default: Entry()], board, at: now)
+                if cards[device]?.wanted == nil, cards[device]?.card == nil { cards[device] = nil }
+            }
+            return cards.filter { $0.value.wanted != nil }.mapValues(\.state)
+        }
+    }
+
+    private func tend(_ entry: inout Entry, _ board: OutputBoard, at now: MonotonicTime) {
+        if let card = entry.card {
+            entry.underruns = card.underrunCount
+            if entry.wanted != card.setup {
+                card.requestStop()
+                entry.state = .opening
+            } else if card.state != .opening {
+                entry.state = card.state
+            }
+            guard card.isClosed else { return }
+            if case .failed = entry.state {
+                entry.opensAt = MonotonicTime(nanoseconds: now.nanoseconds + Self.patience)
+            }
+            entry.card = nil
+        }
+        guard let wanted = entry.wanted, entry.opensAt <= now else { return }
+        do throws(SystemCallError) {
+            entry.card = try OutputCard(
+                wanted, board, counting: counters, underruns: entry.underruns, priority: priority)
+        } catch {
+            entry.state = .failed(.init(operation: error.operation, code: -error.code))
+        }
+    }
+
+    /// What is known of the cards that play, by their names; any thread.
+    package var figures: [String: OutputCard.Figures] {
+        cards.withLock { $0.compactMapValues { $0.card?.figures } }
+    }
+
+    /// Closes all cards, and returns when they are closed.
+    ///
+    /// If a card's driver hangs, this call never returns.
+    package func stop() {
+        let open = cards.withLock { cards in
+            defer { cards = [:] }
+            return cards.values.compactMap(\.card)
+        }
+        for card in open { card.requestStop() }
+        for card in open { card.stop() }
+    }
+}

@@ -1,0 +1,131 @@
+internal import MIDIClock
+package import Pulses
+
+/// An item of the list `pulses` of a profile: what one channel of a sound card carries.
+struct PulseItem: Hashable, Sendable {
+    var signal = Signal.clock
+    var perBeat: Int64?
+    var everyBars: Int64?
+    var width: PulseWidth?
+    /// Levels in hundredths of full scale.
+    var low: Int64 = 0
+    var high: Int64 = 100
+    var isInverted = false
+
+    enum Signal: String, CaseIterable, Sendable {
+        case clock, run, start, stop
+        case startStop = "start-stop"
+    }
+
+    static let keys: [Key<PulseItem>] = [
+        Key("signal", \.signal, .word).required("it is clock, run, start, stop or start-stop"),
+        Key("per-beat", \.perBeat, .pulsesPerBeat),
+        Key("every-bars", \.everyBars, .whole(1...64)),
+        Key("width", \.width, .width),
+        Key("low", \.low, .level),
+        Key("high", \.high, .level),
+        Key("inverted", \.isInverted, .boolean),
+    ]
+
+    /// The line, or what is wrong with it.
+    var line: Result<PulseLine, Complaint> {
+        let signal: PulseLine.Signal
+        switch (self.signal, perBeat, everyBars) {
+        case (.clock, let count?, nil): signal = .clock(.perBeat(count), width ?? .percent(50))
+        case (.clock, nil, let bars?): signal = .clock(.everyBars(bars), width ?? .microseconds(5_000))
+        case (.clock, _, _): return .failure(Complaint(advice: "a clock takes either 'per-beat' or 'every-bars'"))
+        case (_, _?, _), (_, _, _?):
+            return .failure(Complaint(advice: "'per-beat' and 'every-bars' are for 'signal: clock'"))
+        case (.run, nil, nil):
+            guard width == nil else {
+                return .failure(Complaint(advice: "'run' is on while the song plays, so it takes no 'width'"))
+            }
+            signal = .run
+        case (.start, nil, nil), (.stop, nil, nil), (.startStop, nil, nil):
+            guard case .microseconds(let width) = width ?? .microseconds(5_000) else {
+                return .failure(Complaint(advice: "write this 'width' in milliseconds, such as '5 ms'"))
+            }
+            let trigger: PulseLine.Trigger = self.signal == .start ? .start : self.signal == .stop ? .stop : .startAndStop
+            signal = .trigger(trigger, microseconds: width)
+        }
+        guard low != high else { return .failure(Complaint(advice: "'low' and 'high' must differ")) }
+        var line = PulseLine(signal)
+        (line.low, line.high, line.isInverted) = (Float(low) / 100, Float(high) / 100, isInverted)
+        return .success(line)
+    }
+}
+
+extension Profile {
+    /// What it sends on the channels of a sound card; nil if it is for MIDI.
+    package var pulseSettings: PulseSettings? {
+        pulses.isEmpty ? nil : PulseSettings(pulses, lead: settings.lead)
+    }
+
+    /// What is wrong with the list `pulses`, each with its fix.
+    ///
+    /// - Parameter list: as last read.
+    func pulseMistakes(in list: YAMLNode?) -> [Mistake] {
+        guard let list, !pulses.isEmpty else { return [] }
+        if !match.isEmpty {
+            return [Mistake(list.place, "'pulses' cannot be combined with 'match': no MIDI port carries them")]
+        }
+        guard timeCodeSection.rate == nil else {
+            return [Mistake(list.place, "'pulses' cannot be combined with 'time-code'; write a profile for each")]
+        }
+        return []
+    }
+}
+
+extension Kind<[PulseLine]> {
+    /// A list of lines, at most 16.
+    static var pulses: Self {
+        let lines = Kind<PulseLine> { node, label, reading in
+            var item = PulseItem()
+            let before = reading.mistakes.count
+            node.read(into: &item, keys: PulseItem.keys, section: label, &reading)
+            guard reading.mistakes.count == before else { return nil }
+            switch item.line {
+            case .success(let line): return line
+            case .failure(let complaint):
+                reading.note(node.place, "\(label): \(complaint.advice ?? "")")
+                return nil
+            }
+        }.list(example: "'- signal: clock', with 'per-beat: 24' below it")
+        return Kind { node, label, reading in
+            guard let lines = lines.read(node, label, &reading) else { return nil }
+            guard lines.count <= 16 else {
+                reading.note(node.place, "\(label) has \(lines.count) lines; it takes at most 16")
+                return nil
+            }
+            return lines
+        }
+    }
+}
+
+extension Kind<Int64> {
+    fileprivate static var pulsesPerBeat: Self {
+        .choice([
+            "1": 1, "2": 2, "4": 4, "8": 8, "12": 12, "16": 16, "24": 24, "48": 48,
+        ])
+    }
+
+    /// A share of full scale, in hundredths.
+    fileprivate static var level: Self { decimal(-100...100, decimals: 2, of: "a level") }
+}
+
+extension Kind<PulseWidth> {
+    /// Milliseconds or a percentage, with its unit.
+    fileprivate static var width: Self {
+        Kind(wanted: "1 to 50 milliseconds or percent, such as '15 ms' or '50 %'") { text, _ throws(Complaint) in
+            let words = text.split(separator: " ")
+            guard words.count == 2, case .parts(let thousandths) = Decimal.read(String(words[0]), decimals: 3),
+                (1_000...50_000).contains(thousandths)
+            else { throw Complaint() }
+            switch words[1] {
+            case "ms": return .microseconds(thousandths)
+            case "%" where thousandths % 1_000 == 0: return .percent(thousandths / 1_000)
+            default: throw Complaint()
+            }
+        }
+    }
+}
