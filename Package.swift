@@ -134,7 +134,8 @@ let package = Package(
         part(
             "ControlServer",
             uses: [
-                "AudioCapture", "SoundCards", "Gateway", "GatewayStatus", "Listening", "OpenSoundControl", "MIDIClock", "QRCode",
+                "AudioCapture", "SoundCards", "Gateway", "GatewayStatus", "Listening", "OpenSoundControl", "MIDIClock",
+                "QRCode",
                 "Essentials", "BeatTime",
             ],
             products: [
@@ -206,7 +207,9 @@ let package = Package(
         tests(of: "QRCode"),
         tests(of: "AudioCapture"),
         tests(of: "SoundCards", uses: ["CALSA"]),
-        tests(of: "CardOutput", uses: ["ALSASequencer", "BeatTime", "CardClock", "ClockDispatch", "MIDIClock", "Pulses", "Simulation"]),
+        tests(
+            of: "CardOutput",
+            uses: ["ALSASequencer", "BeatTime", "CardClock", "ClockDispatch", "MIDIClock", "Pulses", "Simulation"]),
         tests(
             of: "SoundCalibration", uses: ["BeatTime", "MIDIClock", "OnsetDetection", "Simulation", "SoundTrials"]),
         tests(
@@ -216,7 +219,8 @@ let package = Package(
         tests(
             of: "Gateway",
             uses: [
-                "ALSASequencer", "Arbiter", "BeatTime", "CardOutput", "ClockDispatch", "ConfigurationFiles", "Essentials",
+                "ALSASequencer", "Arbiter", "BeatTime", "CardOutput", "ClockDispatch", "ConfigurationFiles",
+                "Essentials",
                 "GatewayStatus",
                 "LinkNetwork", "LinkSession", "MIDIClock", "RealTime", "Simulation", "TimeCode",
             ],
@@ -281,7 +285,8 @@ let package = Package(
 
 // In tests that simulate nothing, optimising takes longer than it saves.
 let simulated: Set = [
-    "Arbiter", "BeatTime", "CardClock", "ClockDispatch", "ClockMeter", "ConfigurationFiles", "Gateway", "HostileInput",
+    "Arbiter", "BeatTime", "CardClock", "CardOutput", "ClockDispatch", "ClockMeter", "ConfigurationFiles", "Gateway",
+    "HostileInput",
     "LinkSession",
     "Listening", "LoopGuard", "MIDIClock", "OnsetDetection", "Pulses", "SoundCalibration",
 ]

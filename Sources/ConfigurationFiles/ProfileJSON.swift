@@ -81,8 +81,10 @@ extension Profile: Encodable {
 
         init(_ line: PulseLine) {
             switch line.signal {
-            case .clock(.perBeat(let count), let width): (signal, perBeat, self.width) = ("clock", count, Self.text(width))
-            case .clock(.everyBars(let count), let width): (signal, everyBars, self.width) = ("clock", count, Self.text(width))
+            case .clock(.perBeat(let count), let width):
+                (signal, perBeat, self.width) = ("clock", count, Self.text(width))
+            case .clock(.everyBars(let count), let width):
+                (signal, everyBars, self.width) = ("clock", count, Self.text(width))
             case .run: signal = "run"
             case .trigger(let trigger, let width):
                 signal = trigger == .start ? "start" : trigger == .stop ? "stop" : "start-stop"

@@ -45,7 +45,8 @@ struct PulseItem: Hashable, Sendable {
             guard case .microseconds(let width) = width ?? .microseconds(5_000) else {
                 return .failure(Complaint(advice: "write this 'width' in milliseconds, such as '5 ms'"))
             }
-            let trigger: PulseLine.Trigger = self.signal == .start ? .start : self.signal == .stop ? .stop : .startAndStop
+            let trigger: PulseLine.Trigger =
+                self.signal == .start ? .start : self.signal == .stop ? .stop : .startAndStop
             signal = .trigger(trigger, microseconds: width)
         }
         guard low != high else { return .failure(Complaint(advice: "'low' and 'high' must differ")) }
@@ -64,6 +65,7 @@ extension Profile {
     /// What is wrong with the list `pulses`, each with its fix.
     ///
     /// - Parameter list: as last read.
+    /// - Returns: the mistakes.
     func pulseMistakes(in list: YAMLNode?) -> [Mistake] {
         guard let list, !pulses.isEmpty else { return [] }
         if !match.isEmpty {

@@ -212,6 +212,7 @@ package struct OpenCard: ~Copyable {
     /// call.
     ///
     /// - Parameter status: as `snd_pcm_status` has just filled it in.
+    /// - Returns: the time.
     package func time(of status: borrowing ALSAStructure) -> Double {
         var time = timespec()
         if snd_pcm_type(handle) == SND_PCM_TYPE_HW { snd_pcm_status_get_htstamp(status.pointer, &time) }

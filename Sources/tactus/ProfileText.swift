@@ -43,8 +43,10 @@ enum ProfileText {
     private static func pulses(_ line: PulseLine) -> String {
         let signal =
             switch line.signal {
-            case .clock(.perBeat(let count), let width): "\(count == 1 ? "a pulse" : "\(count) pulses") a beat, \(text(width))"
-            case .clock(.everyBars(let count), let width): "a pulse \(count == 1 ? "a bar" : "every \(count) bars"), \(text(width))"
+            case .clock(.perBeat(let count), let width):
+                "\(count == 1 ? "a pulse" : "\(count) pulses") a beat, \(text(width))"
+            case .clock(.everyBars(let count), let width):
+                "a pulse \(count == 1 ? "a bar" : "every \(count) bars"), \(text(width))"
             case .run: "on while the song plays"
             case .trigger(.start, let width): "a pulse of \(milliseconds(width)) at the start"
             case .trigger(.stop, let width): "a pulse of \(milliseconds(width)) at the stop"

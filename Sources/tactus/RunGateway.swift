@@ -142,8 +142,8 @@ extension Run {
                 throw Failure(.usage, "--output \(output.destination.argument) is given twice")
             }
             if let channel = request.sharedChannel(with: requests) {
-                throw Failure(
-                    .usage, "--output \(output.destination.argument): another --output has channel \(channel) of this card")
+                let argument = output.destination.argument
+                throw Failure(.usage, "--output \(argument): another --output has channel \(channel) of this card")
             }
             requests.append(request)
         }

@@ -35,7 +35,8 @@ struct ImportTests {
                 "RealTime", "OnsetDetection", "ALSASequencer", "SoundCards", "CALSA", "Glibc", "Synchronization",
             ],
             "CardOutput": [
-                "BeatTime", "RealTime", "MIDIClock", "CardClock", "Pulses", "ClockDispatch", "ALSASequencer", "SoundCards",
+                "BeatTime", "RealTime", "MIDIClock", "CardClock", "Pulses", "ClockDispatch", "ALSASequencer",
+                "SoundCards",
                 "CALSA", "Glibc", "Synchronization",
             ],
             "Doctor": [
@@ -64,7 +65,8 @@ struct ImportTests {
                 "HTTPTypes", "NIOCore", "NIOHTTP1", "NIOHTTPTypes", "NIOHTTPTypesHTTP1", "NIOPosix", "Glibc",
             ],
             "ControlServer": system.union([
-                "BeatTime", "MIDIClock", "Essentials", "GatewayStatus", "Gateway", "Listening", "AudioCapture", "SoundCards",
+                "BeatTime", "MIDIClock", "Essentials", "GatewayStatus", "Gateway", "Listening", "AudioCapture",
+                "SoundCards",
                 "OpenSoundControl", "QRCode", "RealTime", "Hummingbird",
                 "HummingbirdCore", "ServiceLifecycle", "NIOCore", "NIOPosix", "NIOHTTP1", "NIOHTTPTypes",
                 "NIOHTTPTypesHTTP1", "HTTPTypes",

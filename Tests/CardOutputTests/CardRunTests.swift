@@ -53,7 +53,8 @@ struct CardRunTests {
 
         /// The song begins on a tick, or is over.
         mutating func setPlaying(_ isPlaying: Bool, from tick: Int64 = 0) {
-            board.transport = isPlaying
+            board.transport =
+                isPlaying
                 ? PlannedTransport(isPlaying: true, startTick: tick, ticksPerBar: 96) : .stopped
         }
     }
@@ -170,7 +171,7 @@ struct CardRunTests {
         var rig = Rig(Self.virtualCard(100), [Self.dinSync])
         rig.setPlaying(true, from: 960)
         try rig.play(seconds: 25)
-        rig.board.slots[0].rest = Rest(from: 96 * 16, until: .max)
+        rig.board.slots[0].rest = Rest(from: 96 * 6, until: .max)
         try rig.play(seconds: 10)
         try #require(rig.card.falls[1].count == 1)
         #expect(abs(rig.card.falls[1][0] - 96 * 16 / 48 * 1e6) < 30_000)

@@ -42,7 +42,9 @@ struct RecordedCard: PlayedCard {
         try look()
         if isStarted, !isRunning { return false }
         for frame in 0..<blockSize {
-            for channel in 0..<channelCount { hear(block.samples[frame * channelCount + channel], channel, written + frame) }
+            for channel in 0..<channelCount {
+                hear(block.samples[frame * channelCount + channel], channel, written + frame)
+            }
         }
         written += blockSize
         return true

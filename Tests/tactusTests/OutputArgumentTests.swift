@@ -20,7 +20,9 @@ struct OutputArgumentTests {
         ("audio:default/256", .card("default", channels: [256])),
         ("raw:/run/user@host/midi@9600", .raw(path: "/run/user@host/midi", bitsPerSecond: 9600)),
     ])
-    func `an output is a name, a number, a port of our own, a raw line or a sound card`(text: String, address: Destination) throws {
+    func `an output is a name, a number, a port of our own, a line or a sound card`(
+        text: String, address: Destination
+    ) throws {
         #expect(try Destination(argument: text) == address)
     }
 

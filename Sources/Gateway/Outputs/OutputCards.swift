@@ -28,7 +28,9 @@ extension OutputTable {
     mutating func cardsChanged(_ states: [String: OutputCard.State]) -> Bool {
         var changed = false
         for slot in all.indices where all[slot].presence == .here {
-            guard case .card(let device, let channels) = all[slot].destination, let state = states[device] else { continue }
+            guard case .card(let device, let channels) = all[slot].destination, let state = states[device] else {
+                continue
+            }
             let before = (all[slot].sink, all[slot].trouble)
             switch state {
             case .opening: break

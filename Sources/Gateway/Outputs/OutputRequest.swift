@@ -33,7 +33,8 @@ package struct OutputRequest: Hashable, Sendable {
     package var contradiction: String? {
         let lines = profile?.pulses.count ?? 0
         guard case .card(_, let channels) = destination else {
-            return lines == 0 ? nil : "profile '\(profile?.id ?? "")' sends pulses; write a port such as audio:hw:CARD=ES8/3"
+            return lines == 0
+                ? nil : "profile '\(profile?.id ?? "")' sends pulses; write a port such as audio:hw:CARD=ES8/3"
         }
         guard let profile, lines > 0 else {
             return "a sound card needs a profile that sends pulses, such as din-sync-24; 'tactus profiles' lists them"

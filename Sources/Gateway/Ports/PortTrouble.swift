@@ -80,7 +80,14 @@ extension PortTrouble {
                 "choose channels that it has, at 44.1 to 192 kHz; 'aplay -D \(card) --dump-hw-params' lists them"
             default: "plug it in, or correct its name; 'tactus ports' lists sound cards"
             }
-        self.init(reason: error.code == -EINVAL ? "it has no channel \(channels.max() ?? 1)" : "\(error)", fix: fix)
+        let reason =
+            switch error.code {
+            case -EBUSY, -EAGAIN: "another program plays on the sound card"
+            case -EINVAL: "the sound card has no channel \(channels.max() ?? 1)"
+            case -ENODEV, -ENOENT, -ENXIO: "the sound card is not there"
+            default: "\(error)"
+            }
+        self.init(reason: reason, fix: fix)
     }
 
     /// An output's line could not be opened.

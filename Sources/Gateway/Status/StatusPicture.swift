@@ -156,11 +156,13 @@ struct StatusPicture: Sendable {
                 multiply: Int(settings.multiply), divide: Int(settings.divide),
                 swing: Double(settings.swing) / 10,
                 range: tempos == .all ? nil : [tempos.lowest, tempos.highest].map { Double($0) / 1_000 },
-                sentTempo: hasClock && output.isClock && output.pulses == nil ? (tempo * count.pulsesPerTick * 100).rounded() / 100 : nil,
+                sentTempo: hasClock && output.isClock && output.pulses == nil
+                    ? (tempo * count.pulsesPerTick * 100).rounded() / 100 : nil,
                 latenessMicroseconds: output.isAway ? nil : Status.Lateness(count.lateness),
                 lastMinute: output.isAway ? nil : Status.Punctuality(count.lastMinute(at: now)),
                 timeCode: output.timeCode?.rate.name,
-                soundCard: output.connectedTo.flatMap { cards[$0] }.map(Status.SoundCard.init), groups: output.request.groups, bend: output.bend(at: now),
+                soundCard: output.connectedTo.flatMap { cards[$0] }.map(Status.SoundCard.init),
+                groups: output.request.groups, bend: output.bend(at: now),
                 muted: output.muted.isMuted,
                 changesAtBeat: output.muted.change(in: leadership.transport, at: leadership.line.position(at: now)))
         }
