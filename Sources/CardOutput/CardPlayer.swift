@@ -29,9 +29,7 @@ struct CardPlayer: Sendable {
 
     init(_ setup: SoundCardSetup, first frame: Int) {
         parts = setup.parts.map { part in
-            var sound = PulseSound(part.settings, on: part.channels.map { $0 - 1 }, first: frame)
-            // In a song that plays already, machines start at a bar.
-            sound.restart(at: frame)
+            let sound = PulseSound(part.settings, on: part.channels.map { $0 - 1 }, first: frame)
             return Part(slot: part.slot, occupant: part.occupant, sound: sound)
         }
     }
@@ -56,6 +54,11 @@ struct CardPlayer: Sendable {
             }
             parts[index].sound.write(slot.plan(board.transport), on: board.map, by: clock, into: &block)
         }
+    }
+
+    /// Writes a block in which all lines are off.
+    func silence(_ block: inout SampleBlock) {
+        for part in parts { part.sound.silence(&block) }
     }
 
     /// Goes on with another frame after the card has fallen silent.

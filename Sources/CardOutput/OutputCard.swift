@@ -3,6 +3,7 @@ internal import BeatTime
 internal import CardClock
 package import ClockDispatch
 package import RealTime
+internal import Glibc
 internal import Synchronization
 
 /// Plays the lines of outputs on a sound card, on a thread of its own.
@@ -126,12 +127,12 @@ package final class OutputCard: Sendable {
         }
         underruns.store(underrunsBefore + run.underruns, ordering: .relaxed)
         guard let clock = run.clock, clock.rateError.isFinite else { return }
-        rate.store(Int64(clock.partsPerMillion * 1e6), ordering: .relaxed)
+        rate.store(Int64(max(-1e6, min(clock.partsPerMillion, 1e6)) * 1e6), ordering: .relaxed)
         rateError.store(Int64(min(clock.rateError, 1e6) * 1e6), ordering: .relaxed)
     }
 
     private func sleep() {
-        let end = MonotonicTime(nanoseconds: MonotonicTime.now().nanoseconds + Self.pause)
-        while MonotonicTime.now() < end { _ = board.wait(seen: board.edition, until: end) }
+        var none: [pollfd] = []
+        poll(&none, until: MonotonicTime(nanoseconds: MonotonicTime.now().nanoseconds + Self.pause))
     }
 }

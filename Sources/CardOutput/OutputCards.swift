@@ -1,5 +1,6 @@
 internal import ALSASequencer
 package import ClockDispatch
+internal import Glibc
 internal import RealTime
 internal import Synchronization
 
@@ -37,8 +38,9 @@ package final class OutputCards: Sendable {
     package func play(_ setups: [SoundCardSetup]) {
         let wanted = Dictionary(setups.map { ($0.device, $0) }) { first, _ in first }
         cards.withLock { cards in
-            for device in Set(cards.keys).union(wanted.keys) {
+            for device in Set(cards.keys).union(wanted.keys) where cards[device]?.wanted != wanted[device] {
                 cards[device, default: Entry()].wanted = wanted[device]
+                cards[device]?.state = .opening
             }
         }
     }
@@ -68,12 +70,12 @@ package final class OutputCards: Sendable {
             entry.underruns = card.underrunCount
             if entry.wanted != card.setup {
                 card.requestStop()
-                entry.state = .opening
             } else if card.state != .opening {
                 entry.state = card.state
             }
             guard card.isClosed else { return }
-            if case .failed = entry.state {
+            card.stop()
+            if case .failed = card.state {
                 entry.opensAt = MonotonicTime(nanoseconds: now.nanoseconds + Self.patience)
             }
             entry.card = nil
@@ -83,6 +85,7 @@ package final class OutputCards: Sendable {
             entry.card = try OutputCard(
                 wanted, board, counting: counters, underruns: entry.underruns, priority: priority)
         } catch {
+            entry.opensAt = MonotonicTime(nanoseconds: now.nanoseconds + Self.patience)
             entry.state = .failed(.init(operation: error.operation, code: -error.code))
         }
     }
@@ -92,15 +95,20 @@ package final class OutputCards: Sendable {
         cards.withLock { $0.compactMapValues { $0.card?.figures } }
     }
 
-    /// Closes all cards, and returns when they are closed.
-    ///
-    /// If a card's driver hangs, this call never returns.
+    /// Asks all cards to fall silent and close; returns at once.
+    package func requestStop() {
+        for card in cards.withLock({ $0.values.compactMap(\.card) }) { card.requestStop() }
+    }
+
+    /// Waits until all cards are closed, for a second at most: a driver that hangs must not hold up the end of a run.
     package func stop() {
-        let open = cards.withLock { cards in
-            defer { cards = [:] }
-            return cards.values.compactMap(\.card)
+        requestStop()
+        let open = cards.withLock { $0.values.compactMap(\.card) }
+        let end = MonotonicTime(nanoseconds: MonotonicTime.now().nanoseconds + 1_000_000_000)
+        var none: [pollfd] = []
+        while open.contains(where: { !$0.isClosed }), MonotonicTime.now() < end {
+            poll(&none, until: MonotonicTime(nanoseconds: MonotonicTime.now().nanoseconds + 5_000_000))
         }
-        for card in open { card.requestStop() }
-        for card in open { card.stop() }
+        for card in open where card.isClosed { card.stop() }
     }
 }

@@ -40,6 +40,7 @@ struct PCMOutput: PlayedCard, ~Copyable {
     var sampleRate: Int { card.sampleRate }
     var channelCount: Int { card.channelCount }
     var bufferSize: Int { card.bufferSize }
+    var periodSize: Int { card.periodSize }
     /// Whether the time of a frame is known from the card itself, not from a plug-in before it.
     var hasOwnClock: Bool { snd_pcm_type(card.handle) == SND_PCM_TYPE_HW }
 
@@ -71,10 +72,13 @@ struct PCMOutput: PlayedCard, ~Copyable {
         try check("snd_pcm_prepare", snd_pcm_prepare(card.handle))
     }
 
-    func report() throws(ALSAError) -> (frames: Int, at: Double)? {
+    func report() throws(ALSAError) -> CardReport? {
         try check("snd_pcm_status", snd_pcm_status(card.handle, status.pointer))
         switch snd_pcm_status_get_state(status.pointer) {
-        case SND_PCM_STATE_RUNNING: return (written - snd_pcm_status_get_delay(status.pointer), card.time(of: status))
+        case SND_PCM_STATE_RUNNING:
+            return CardReport(
+                frames: written - snd_pcm_status_get_delay(status.pointer), at: card.time(of: status),
+                waiting: bufferSize - Int(clamping: snd_pcm_status_get_avail(status.pointer)))
         case SND_PCM_STATE_DISCONNECTED: throw ALSAError(operation: "snd_pcm_status", code: -ENODEV)
         default: return nil
         }

@@ -23,5 +23,5 @@ package struct SoundCardSetup: Hashable, Sendable {
     }
 
     /// The highest channel that is played on, counted from 1.
-    var channelCount: Int { parts.flatMap(\.channels).max() ?? 1 }
+    package var channelCount: Int { parts.flatMap(\.channels).max() ?? 1 }
 }

@@ -19,6 +19,8 @@ package struct Profile: Hashable, Sendable {
     var timeCodeSection = TimeCodeSection()
     /// What each channel of a sound card carries, for machines with clock pulses; empty for MIDI.
     package internal(set) var pulses: [PulseLine] = []
+    /// What 1 of a line's levels is, in hundredths of the card's full scale.
+    var level: Int64 = 100
     /// What the device may send to us.
     package var input = Input()
     /// Known facts with their sources.

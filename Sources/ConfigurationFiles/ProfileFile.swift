@@ -54,6 +54,7 @@ extension Profile {
         Key("divide", \.settings.divide, .whole(OutputSettings.divisors)),
         Key("swing", \.settings.swing, .decimal(OutputSettings.swings, decimals: 1, of: "a percentage")),
         Key("range", \.settings.tempos, .tempos(in: 1_000...999_000)),
+        Key("level", \.level, .decimal(1...100, decimals: 2, of: "a share of full scale")),
         Key("preroll", \.settings.preroll, .whole(0...16)),
         Key("smoothing", \.settings.smoothing, .milliseconds(0...500_000)),
         Key("rephase", \.settings.mayStep, .choice(["allowed": true, "never": false])),

@@ -10,7 +10,7 @@ extension Profile: Encodable {
         try container.encode(file, forKey: .file)
         try container.encode(name, forKey: .name)
         try container.encode(match, forKey: .match)
-        try container.encode(ClockSection(settings), forKey: .clock)
+        try container.encode(ClockSection(settings, level: level), forKey: .clock)
         try container.encode(TransportSection(settings), forKey: .transport)
         try container.encode(timeCode.map(TimeCodeEntry.init), forKey: .timeCode)
         try container.encode(pulses.map(PulseEntry.init), forKey: .pulses)
@@ -22,11 +22,12 @@ extension Profile: Encodable {
 
     private struct ClockSection: Encodable {
         var when, rephase: String
-        var offset, swing, smoothing: Double
+        var offset, swing, smoothing, level: Double
         var multiply, divide, preroll: Int64
         var range: [Double]
 
-        init(_ settings: OutputSettings) {
+        init(_ settings: OutputSettings, level: Int64) {
+            self.level = Double(level) / 100
             when = settings.isClockAlwaysOn ? "always" : "playing"
             rephase = settings.mayStep ? "allowed" : "never"
             offset = Double(settings.offset) / 1_000

@@ -59,7 +59,14 @@ struct PulseItem: Hashable, Sendable {
 extension Profile {
     /// What it sends on the channels of a sound card; nil if it is for MIDI.
     package var pulseSettings: PulseSettings? {
-        pulses.isEmpty ? nil : PulseSettings(pulses, lead: settings.lead)
+        guard !pulses.isEmpty else { return nil }
+        let lines = pulses.map { line in
+            var line = line
+            line.low *= Float(level) / 100
+            line.high *= Float(level) / 100
+            return line
+        }
+        return PulseSettings(lines, lead: settings.lead)
     }
 
     /// What is wrong with the list `pulses`, each with its fix.

@@ -11,7 +11,7 @@ package struct PulseSettings: Hashable, Sendable {
     package init(_ lines: [PulseLine], lead: Int64 = 0) { (self.lines, self.lead) = (lines, lead) }
 
     /// Whether a line says when the song plays; if not, its machine knows only the clock.
-    var hasTransport: Bool {
+    package var hasTransport: Bool {
         lines.contains { !$0.isClock }
     }
 

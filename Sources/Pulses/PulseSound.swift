@@ -13,12 +13,19 @@ package struct PulseSound: Sendable {
     /// The line whose pulses are counted: the first clock.
     private let counted: Int
     private var pulses = 0
+    /// How many planned pulses there are for one of that line, if it has pulses in each beat.
+    private let countedStride: Int64
 
     package init(_ settings: PulseSettings, on channels: [Int], first frame: Int) {
         stream = PulseStream(settings)
         self.channels = channels
         waves = settings.lines.map { LevelWave(level: $0.level(isOn: false), first: frame) }
         counted = settings.lines.firstIndex(where: \.isClock) ?? 0
+        if case .clock(.perBeat(let count), _) = settings.lines.first(where: \.isClock)?.signal {
+            countedStride = max(1, settings.pulsesPerBeat / count)
+        } else {
+            countedStride = 1
+        }
     }
 
     /// Writes its channels of a block, which follows the last one.
@@ -34,6 +41,13 @@ package struct PulseSound: Sendable {
         for line in waves.indices { waves[line].hold(on: channels[line], of: &block) }
     }
 
+    /// Writes a block in which its lines are off.
+    package func silence(_ block: inout SampleBlock) {
+        for (line, channel) in zip(stream.settings.lines, channels) {
+            for frame in block.frames { block[channel, frame] = line.level(isOn: false) }
+        }
+    }
+
     /// Goes on with another frame after the card has fallen silent.
     package mutating func restart(at frame: Int) {
         stream.fellSilent()
@@ -46,7 +60,7 @@ package struct PulseSound: Sendable {
     /// The pulses of its first clock, and the ones left out, since this was last called.
     package mutating func takeCounts() -> (pulses: Int, skipped: Int) {
         defer { pulses = 0 }
-        return (pulses, Int(clamping: stream.takeSkipped().pulses))
+        return (pulses, Int(clamping: stream.takeSkipped().pulses / countedStride))
     }
 
     /// When the stretch of a frame's sample begins.

@@ -12,6 +12,8 @@ package struct OpenCard: ~Copyable {
     package let sampleRate: Int
     /// How many frames the card's buffer holds; a frame is one sample of each channel.
     package let bufferSize: Int
+    /// How many frames the card takes from it at a time.
+    package let periodSize: Int
     /// Whether libasound may convert the sample rate.
     package let isResampled: Bool
 
@@ -44,6 +46,7 @@ package struct OpenCard: ~Copyable {
         var channelCount: UInt32
         var sampleRate: UInt32
         var bufferSize: snd_pcm_uframes_t = 0
+        var periodSize: snd_pcm_uframes_t = 0
     }
 
     /// Sample rates that are accepted, and the preferred one, in Hz; a higher one would add little precision.
@@ -93,7 +96,7 @@ package struct OpenCard: ~Copyable {
         self.isResampled = isResampled
         format = setup.format
         (channelCount, sampleRate) = (Int(setup.channelCount), Int(setup.sampleRate))
-        bufferSize = Int(setup.bufferSize)
+        (bufferSize, periodSize) = (Int(setup.bufferSize), Int(setup.periodSize))
     }
 
     deinit { snd_pcm_close(handle) }
@@ -147,6 +150,7 @@ package struct OpenCard: ~Copyable {
         try check("snd_pcm_hw_params", snd_pcm_hw_params(handle, pointer))
         var setup = Setup(format: format, channelCount: count, sampleRate: rate)
         try check("buffer", snd_pcm_hw_params_get_buffer_size(pointer, &setup.bufferSize))
+        try check("period", snd_pcm_hw_params_get_period_size(pointer, &setup.periodSize, nil))
         return setup
     }
 

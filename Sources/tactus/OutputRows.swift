@@ -120,7 +120,7 @@ struct OutputRows {
         }
 
         private func late(_ output: Status.Output) -> String {
-            guard !output.isAbsent else { return "-" }
+            guard !output.isAbsent, output.soundCard == nil || output.skippedTicks > 0 else { return "-" }
             return output.skippedTicks > 0
                 ? "\(output.lateTicks), \(output.skippedTicks) left out" : "\(output.lateTicks)"
         }

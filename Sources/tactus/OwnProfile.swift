@@ -118,6 +118,6 @@ extension Profile {
     /// Whether another profile has the same contents, whatever its file.
     fileprivate func isLike(_ other: Profile) -> Bool {
         name == other.name && match == other.match && settings == other.settings && input == other.input
-            && notes == other.notes
+            && notes == other.notes && pulseSettings == other.pulseSettings
     }
 }

@@ -178,6 +178,61 @@ struct CardRunTests {
     }
 
     @Test
+    func `a machine with a clock alone stands still while it is muted, and enters at a bar`() throws {
+        var rig = Rig(Self.virtualCard(100), [PulseSettings([PulseLine(.clock(.perBeat(2), .microseconds(15_000)))])])
+        rig.board.slots[0].settings.isClockAlwaysOn = false
+        rig.setPlaying(true, from: 480)
+        try rig.play(seconds: 10)
+        #expect(rig.card.rises[0].count == 20)
+        #expect(abs(rig.card.rises[0][0] - 10_000_000) < 1_000)
+        rig.board.slots[0].rest = Rest(from: 96 * 3, until: 96 * 5)
+        try rig.play(seconds: 10)
+        let rises = rig.card.rises[0].filter { $0 > 15_900_000 }
+        #expect(abs(rises[0] - 20_000_000) < 1_000)
+    }
+
+    @Test
+    func `a line that is high while it is off stays so through an underrun`() throws {
+        var line = PulseLine(.run)
+        line.isInverted = true
+        var rig = Rig(Self.virtualCard(100), [PulseSettings([line])])
+        try rig.play(seconds: 2)
+        rig.card.now += 200_000
+        try rig.play(seconds: 2)
+        #expect(rig.run.underruns == 1)
+        #expect(rig.card.rises[0].count == 2)  // at the start, and after the card fell silent
+    }
+
+    @Test
+    func `frames that are on their way to a card are not counted as written ahead`() throws {
+        var rig = Rig(Self.virtualCard(100, step: 1), [Self.clock])
+        rig.card.onTheWay = 1_440
+        try rig.play(seconds: 60)
+        #expect(rig.run.underruns == 0)
+        #expect(abs(rig.card.rises[0].count - 60 * 48) < 4)
+    }
+
+    @Test
+    func `a card that is moved elsewhere while it plays is placed anew`() throws {
+        var rig = Rig(Self.virtualCard(100), [Self.clock])
+        try rig.play(seconds: 30)
+        rig.card.pause(300_000)
+        let (begin, before) = (rig.card.now, rig.card.rises[0].count)
+        try rig.play(seconds: 5)
+        #expect(rig.run.underruns == 1)
+        let placed = rig.card.rises[0][before...].filter { $0 > begin + 200_000 }
+        let apart = placed.map { abs($0 - ($0 * 48 / 1e6).rounded() / 48 * 1e6) }
+        #expect((apart.max() ?? 1e6) < 1_000)
+    }
+
+    @Test
+    func `a card that does not begin to play is given up`() throws {
+        var rig = Rig(Self.virtualCard(100), [Self.clock])
+        rig.card.standsStill = true
+        #expect(throws: ALSAError.self) { try rig.play(seconds: 1) }
+    }
+
+    @Test
     func `a card that is unplugged is told of`() throws {
         var rig = Rig(Self.virtualCard(100), [Self.clock])
         try rig.play(seconds: 1)

@@ -9,12 +9,17 @@ struct RecordedCard: PlayedCard {
     let sampleRate = 48_000
     let channelCount: Int
     let bufferSize: Int
+    let periodSize = 240
     let blockSize = 48
     private(set) var written = 0
     /// The present time in microseconds of the host time.
     var now = 5_000_000.0
     /// Whether it has been unplugged.
     var isGone = false
+    /// Whether it does not begin to play.
+    var standsStill = false
+    /// How many frames are on their way from its buffer.
+    var onTheWay = 0
     private(set) var rises: [[Double]]
     private(set) var falls: [[Double]]
     private var card: VirtualCard
@@ -77,9 +82,18 @@ struct RecordedCard: PlayedCard {
         card.stall(now - card.time(ofFrame: Double(preparedAt)))
     }
 
-    mutating func report() throws(ALSAError) -> (frames: Int, at: Double)? {
+    mutating func report() throws(ALSAError) -> CardReport? {
         try look()
-        return isRunning ? card.report(at: now) : nil
+        guard isRunning, !standsStill else { return nil }
+        let report = card.report(at: now)
+        // USB cards take frames from the buffer some time before they play them.
+        return CardReport(frames: report.frames, at: report.at, waiting: max(0, written - report.frames - onTheWay))
+    }
+
+    /// It stands still for a time, in microseconds, and then goes on as if nothing had been.
+    mutating func pause(_ microseconds: Double) {
+        now += microseconds
+        card.stall(microseconds)
     }
 
     /// How late a thread wakes, in microseconds.

@@ -79,6 +79,12 @@ struct OutputTableTests {
         #expect(table.all[2].trouble?.fix.hasPrefix("close the program that plays on it") == true)
         changed = table.cardsChanged(states)
         #expect(!changed)
+        // After a reload, its profile sends no pulses any more.
+        configuration.outputs[2].profile = nil
+        table.configure(configuration, devices: [])
+        changed = table.cardsChanged(states)
+        #expect(changed)
+        #expect(table.all[2].trouble?.reason.contains("needs a profile that sends pulses") == true)
         // Unplugged.
         let gone = ALSAError(operation: "snd_pcm_status", code: -ENODEV)
         changed = table.cardsChanged(["hw:CARD=ES8": .failed(gone), "hw:1": .failed(busy)])

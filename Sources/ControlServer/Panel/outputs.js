@@ -254,20 +254,21 @@ class Machine extends Player {
 
   #showDetails() {
     const output = this.newest;
-    const { profile, port, connected, enabled, timeCode, lastMinute, latenessMicroseconds: lateness } = output;
-    const unit = timeCode ? "quarter frames" : "ticks";
+    const { profile, port, connected, enabled, timeCode, soundCard: card, lastMinute, latenessMicroseconds: lateness } = output;
+    const unit = timeCode ? "quarter frames" : card ? "pulses" : "ticks";
     for (const one of this.ofClocks) one.hidden = Boolean(timeCode);
     write(this.sendsWhat, timeCode ? "time code" : "clock");
     this.sends.setAttribute("aria-checked", enabled);
     write(this.sendsWord, enabled ? "On" : "Off");
     for (const key of ["multiply", "divide", "swing"]) this.fields[key].show(`${output[key]}`);
     ["lowest", "highest"].forEach((key, index) => this.fields[key].show(`${rangeOf(output)[index]}`));
-    const count = (ticks, late) => `${ticks.toLocaleString("en")} ${unit}, ${late.toLocaleString("en")} over 1 ms late`;
+    const count = (ticks, late) => `${ticks.toLocaleString("en")} ${unit}${card ? "" : `, ${late.toLocaleString("en")} over 1 ms late`}`;
+    const rate = card?.partsPerMillion == null ? "" : `, ${card.partsPerMillion.toFixed(1)} ppm fast`;
     const figures = {
       profile: profile ?? "None", port: port ? connected ? port : `${port}, nothing connected` : "Not connected",
-      minute: lastMinute ? `${count(lastMinute.ticks, lastMinute.lateTicks)}, at most ${microseconds(lastMinute.maxMicroseconds)}` : `No ${unit}`,
+      minute: lastMinute ? `${count(lastMinute.ticks, lastMinute.lateTicks)}, at most ${microseconds(lastMinute.maxMicroseconds)}` : card ? "Not measured" : `No ${unit}`,
       total: count(output.ticks, output.lateTicks) + (output.skippedTicks ? `, ${output.skippedTicks} left out` : ""),
-      lateness: lateness ? `Half within ${microseconds(lateness.p50)}, 99 % within ${microseconds(lateness.p99)}, at most ${microseconds(lateness.max)}` : "No figures",
+      lateness: lateness ? `Half within ${microseconds(lateness.p50)}, 99 % within ${microseconds(lateness.p99)}, at most ${microseconds(lateness.max)}` : card ? `Card: ${card.sampleRate} Hz${rate}, fell silent ${card.underruns} times` : "No figures",
     };
     for (const [key, text] of Object.entries(figures)) write(this.figures[key], text);
     this.plot.setAttribute("aria-label", `How late ${unit} left. ${figures.lateness}.`);

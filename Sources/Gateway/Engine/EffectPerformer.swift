@@ -33,6 +33,8 @@ protocol EffectPerformer: AnyObject {
     func endInput()
     /// Leaves the session with a bye-bye, and ends the Link peer.
     func endLink()
+    /// Closes the sound cards.
+    func endCards()
     /// Replies to everybody who still waits.
     func endReplies()
 }
@@ -71,6 +73,7 @@ extension EffectPerformer {
         if let state = engine.ended(endClock()) { keep(state, .setting) }
         endInput()
         endLink()
+        endCards()
         endReplies()
     }
 

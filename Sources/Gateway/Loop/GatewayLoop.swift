@@ -180,13 +180,15 @@ final class GatewayLoop: EffectPerformer {
 
     func endClock() -> OutputReport {
         parts.output.stop()
-        parts.cards.stop()
+        parts.cards.requestStop()
         parts.outputThread.join()
         return parts.output.report(slots: engine.board.count)
     }
 
     func endInput() { parts.input?.stop() }
     func endLink() { parts.peer.close() }
+
+    func endCards() { parts.cards.stop() }
 
     func endReplies() {
         exchange.mailbox.close()

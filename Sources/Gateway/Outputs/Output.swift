@@ -166,6 +166,7 @@ struct Output: Sendable {
             (configured, timeCode, mistakes) = (profile.settings, profile.timeCode, error.description)
             pulses = profile.pulseSettings
         }
+        if pulses?.hasTransport == false { (configured.start, configured.realign) = (.none, .none) }
         if configured.tempos == .all { configured.tempos = request.tempos }
         (settings, offset) = live.over(configured)
     }
@@ -248,7 +249,11 @@ struct Output: Sendable {
     mutating func songMoved(isSame: Bool) { muted.songMoved(isSame: isSame) }
 
     /// Whether its device can be stopped in a song.
-    var canBeMuted: Bool { isClock && settings.takesTransport && settings.sendsStop }
+    var canBeMuted: Bool {
+        // Without any line that tells it to stop, a machine stands still when its pulses do.
+        isClock && settings.sendsStop
+            && (settings.takesTransport || pulses != nil && !settings.isClockAlwaysOn)
+    }
 
     /// Computes the settings after a live change; an output switched on joins like a newly connected device.
     private mutating func settleAdjusted(_ wasEnabled: Bool) {

@@ -37,7 +37,8 @@ package struct OutputRequest: Hashable, Sendable {
                 ? nil : "profile '\(profile?.id ?? "")' sends pulses; write a port such as audio:hw:CARD=ES8/3"
         }
         guard let profile, lines > 0 else {
-            return "a sound card needs a profile that sends pulses, such as din-sync-24; 'tactus profiles' lists them"
+            return
+                "a sound card needs a profile that sends pulses, such as din-sync-24; 'tactus profiles list' has them"
         }
         guard lines != channels.count else { return nil }
         let example = (1...lines).map(String.init).joined(separator: "+")

@@ -70,20 +70,25 @@ extension PortTrouble {
     }
 
     /// An output's sound card could not be opened, or has failed.
-    init(playingOn card: String, _ channels: [Int], _ error: ALSAError) {
+    ///
+    /// - Parameters:
+    ///   - card: its name.
+    ///   - channels: how many are asked for by all outputs on it.
+    ///   - error: what has failed.
+    init(playingOn card: String, channels: Int, _ error: ALSAError) {
         let fix =
             switch error.code {
             case -EBUSY, -EAGAIN:
                 "close the program that plays on it; a sound server lets it go if its profile for the card is 'off'"
             case -EACCES, -EPERM: "join the group audio and log in again"
             case -EINVAL:
-                "choose channels that it has, at 44.1 to 192 kHz; 'aplay -D \(card) --dump-hw-params' lists them"
-            default: "plug it in, or correct its name; 'tactus ports' lists sound cards"
+                "choose channels that it has; 'tactus ports --cards' lists them"
+            default: "plug it in, or correct its name; 'tactus ports --cards' lists sound cards"
             }
         let reason =
             switch error.code {
             case -EBUSY, -EAGAIN: "another program plays on the sound card"
-            case -EINVAL: "the sound card has no channel \(channels.max() ?? 1)"
+            case -EINVAL: "the sound card cannot play on \(channels) channels at 44.1 to 192 kHz"
             case -ENODEV, -ENOENT, -ENXIO: "the sound card is not there"
             default: "\(error)"
             }

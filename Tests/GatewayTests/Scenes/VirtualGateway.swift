@@ -194,6 +194,7 @@ final class VirtualGateway: EffectPerformer {
     func keep(_ state: KeptState, _ change: WriteSchedule.Change) { kept = state }
     func write(_ entry: LogEntry) { log.append(entry) }
     func play(on cards: [SoundCardSetup]) {}
+    func endCards() {}
     func publish(_ status: StatusPicture) { self.status = status }
 
     func reply(_ outcome: Result<Void, CommandError>, to token: ReplyToken) {

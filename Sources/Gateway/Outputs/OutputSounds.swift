@@ -26,23 +26,34 @@ extension OutputTable {
     ///
     /// - Returns: whether an output's connection changed.
     mutating func cardsChanged(_ states: [String: OutputCard.State]) -> Bool {
+        let cards = cards
         var changed = false
         for slot in all.indices where all[slot].presence == .here {
-            guard case .card(let device, let channels) = all[slot].destination, let state = states[device] else {
-                continue
-            }
+            guard case .card(let device, _) = all[slot].destination else { continue }
             let before = (all[slot].sink, all[slot].trouble)
-            switch state {
-            case .opening: break
-            case .playing:
+            let setup = cards.first { $0.parts.contains { $0.slot == slot } }
+            switch (setup, states[device]) {
+            case (nil, _):
+                // As after a reload in which its profile has changed.
+                let reason = all[slot].request.contradiction ?? "its profile sends no pulses"
+                all[slot].leaveCard(PortTrouble(reason: reason, fix: "correct it, and reload"))
+            case (_, .playing):
                 (all[slot].sink, all[slot].trouble) = (.card, nil)
                 _ = all[slot].setConnected(to: device)
-            case .failed(let error):
-                (all[slot].sink, all[slot].trouble) = (.idle, PortTrouble(playingOn: device, channels, error))
-                _ = all[slot].setConnected(to: nil)
+            case (let setup?, .failed(let error)):
+                all[slot].leaveCard(PortTrouble(playingOn: device, channels: setup.channelCount, error))
+            case (_, .opening), (_, nil): all[slot].leaveCard(nil)
             }
             changed = changed || before != (all[slot].sink, all[slot].trouble)
         }
         return changed
+    }
+}
+
+extension Output {
+    /// Notes that its sound card does not play, and why, if that is known.
+    fileprivate mutating func leaveCard(_ trouble: PortTrouble?) {
+        (sink, self.trouble) = (.idle, trouble)
+        _ = setConnected(to: nil)
     }
 }
