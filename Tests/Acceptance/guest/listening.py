@@ -25,7 +25,7 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
-from rig.cards import MODULES, make_cards  # noqa: E402
+from rig.cards import make_cards, make_loop, set_drift  # noqa: E402
 from rig.clocks import raw_microseconds  # noqa: E402
 from rig.framed import FramedLine  # noqa: E402
 from rig.gateway import TACTUS, Gateway, environment  # noqa: E402
@@ -278,14 +278,6 @@ def drifting(gateway, drift, seconds):
         "earlier": (rate / player.rate - 1) * (ends[1] - ends[0])}
 
 
-def set_drift(millionths):
-    """How much faster the loop's clock is from the next stream on, in whole tens of millionths."""
-    value = 100_000 - millionths // 10
-    subprocess.run(
-        ["amixer", "-q", "-c", "Loopback", "cset", "iface=PCM,name='PCM Rate Shift 100000',device=1,subdevice=0",
-         str(value)], check=True)
-
-
 def overrun(gateway):
     """The command does not run for so long that the card's memory is full."""
     player = Player([Machine(0, 0, 0, 14)])
@@ -335,7 +327,7 @@ SCENES = {scene.__name__: scene for scene in (
 
 def main(result, *scenes):
     make_cards(2)
-    subprocess.run(["/bin/busybox", "insmod", str(MODULES / "snd-aloop.ko")], check=True)
+    make_loop()
     record = {}
     for scene in scenes:
         with tempfile.TemporaryDirectory() as folder:

@@ -1,4 +1,4 @@
-"""The lab's sound cards, whose ports stand for devices and can be unplugged and plugged in."""
+"""The lab's sound cards: ports that stand for devices and can be unplugged and plugged in, and a loop of sound."""
 
 import contextlib
 import os
@@ -18,6 +18,19 @@ def make_cards(*ports):
     subprocess.run(["/bin/busybox", "rmmod", "snd_virmidi"], check=True)
     words = [f"enable={','.join('1' for _ in ports)}", f"midi_devs={','.join(map(str, ports))}"]
     subprocess.run(["/bin/busybox", "insmod", str(MODULES / "snd-virmidi.ko"), *words], check=True)
+
+
+def make_loop():
+    """Makes the card `Loopback`: what is played on its device 0 is heard on its device 1."""
+    subprocess.run(["/bin/busybox", "insmod", str(MODULES / "snd-aloop.ko")], check=True)
+
+
+def set_drift(millionths):
+    """How much faster the loop's clock is from the next stream on, in whole tens of millionths."""
+    value = 100_000 - millionths // 10
+    subprocess.run(
+        ["amixer", "-q", "-c", "Loopback", "cset", "iface=PCM,name='PCM Rate Shift 100000',device=1,subdevice=0",
+         str(value)], check=True)
 
 
 def pull(card):

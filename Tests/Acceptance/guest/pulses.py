@@ -1,0 +1,123 @@
+"""In the lab: records the pulses that an output plays into a loop of sound, beside a MIDI clock.
+
+    pulses.py RESULT.json DRIFT SECONDS
+
+The sound card is DRIFT millionths too fast, and the song lasts so many seconds. The record is judged on the host, by
+test_pulses.py. All times are microseconds of Link's host time; levels are shares of full scale.
+"""
+
+import array
+import ctypes
+import json
+import pathlib
+import re
+import sys
+import tempfile
+import threading
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+
+from rig.cards import make_loop, set_drift  # noqa: E402
+from rig.clocks import raw_microseconds  # noqa: E402
+from rig.framed import FramedLine  # noqa: E402
+from rig.gateway import Gateway  # noqa: E402
+from rig.guest import preload  # noqa: E402
+from rig.wait import until  # noqa: E402
+
+TEMPO = 120
+PLAYBACK, CAPTURE = "hw:CARD=Loopback,DEV=0", "hw:CARD=Loopback,DEV=1"
+PLAYED = pathlib.Path("/proc/asound/Loopback/pcm0p/sub0/hw_params")
+LINES = ("clock", "run")  # by channel
+# By ALSA's names: its number, Python's letter, and half of full scale.
+FORMATS = {"S16_LE": (2, "h", 1 << 14), "S32_LE": (10, "i", 1 << 30), "FLOAT_LE": (14, "f", 0.5)}
+CROSSING = re.compile(b"(?<=\0)\1|(?<=\1)\0")
+
+
+class Recorder(threading.Thread):
+    """Keeps what is played into the loop, in its own format, until it is stopped or fails."""
+
+    def __init__(self):
+        super().__init__(daemon=True)  # so that a scene which fails ends
+        until(lambda: "rate:" in PLAYED.read_text(), "the gateway plays into the loop")
+        found = dict(line.split(": ", 1) for line in PLAYED.read_text().splitlines())
+        number, self.letter, self.half = FORMATS[found["format"]]
+        self.channels, self.rate = int(found["channels"]), int(found["rate"].split()[0])
+        self.pieces, self.stamps, self.error = [], [], None
+        self.stopping = threading.Event()
+        self.alsa = ctypes.CDLL("libasound.so.2")
+        self.alsa.snd_pcm_readi.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_ulong]
+        self.alsa.snd_pcm_readi.restype = self.alsa.snd_pcm_avail.restype = ctypes.c_long
+        self.pcm = ctypes.c_void_p()
+        assert self.alsa.snd_pcm_open(ctypes.byref(self.pcm), CAPTURE.encode(), 1, 0) == 0
+        # Interleaved, no conversion, half a second of memory.
+        assert self.alsa.snd_pcm_set_params(self.pcm, number, 3, self.channels, self.rate, 0, 500_000) == 0
+
+    def run(self):
+        frames = self.rate // 20
+        count = 0
+        self.alsa.snd_pcm_start(self.pcm)
+        while not self.stopping.is_set():
+            piece = array.array(self.letter, bytes(array.array(self.letter).itemsize * self.channels * frames))
+            got = self.alsa.snd_pcm_readi(self.pcm, piece.buffer_info()[0], frames)
+            if got != frames:
+                self.error = got
+                break
+            self.pieces.append(piece)
+            count += frames
+            self.stamps.append((raw_microseconds(), count + self.alsa.snd_pcm_avail(self.pcm)))
+        self.alsa.snd_pcm_close(self.pcm)
+
+    def stop(self):
+        self.stopping.set()
+        self.join()
+
+    def crossings(self, channel):
+        """Where a channel crosses half of full scale: the first frame behind, and the levels before it and there."""
+        found, count, full = [], 0, 2 * self.half
+        last = self.pieces[0][channel]
+        for piece in self.pieces:
+            samples = array.array(self.letter, [last]) + piece[channel::self.channels]
+            is_over = bytes(map(self.half.__le__, samples))
+            for place in (match.start() for match in CROSSING.finditer(is_over)):
+                found.append((count + place - 1, samples[place - 1] / full, samples[place] / full))
+            count += len(samples) - 1
+            last = samples[-1]
+        return found
+
+    def levels(self, channel):
+        """The lowest and the highest one."""
+        both = [(min(samples), max(samples)) for samples in (piece[channel::self.channels] for piece in self.pieces)]
+        return min(low for low, _ in both) / (2 * self.half), max(high for _, high in both) / (2 * self.half)
+
+
+def play(seconds):
+    """Plays a song, with a second of stopped clock before and two after it; returns what both outputs sent."""
+    per_second = TEMPO * 24 // 60
+    midi = FramedLine(0)
+    with tempfile.TemporaryDirectory() as folder, Gateway(
+            "--no-link", "--tempo", TEMPO, "--output", f"audio:{PLAYBACK}/1+2=din-sync-24", "--output", "VirMIDI 0-0",
+            folder=folder) as gateway:
+        recorder = Recorder()
+        preload(gateway.process.pid, "self")
+        recorder.start()
+        midi.hear(per_second)
+        gateway.post("transport", {"playing": True})
+        midi.hear(seconds * per_second)
+        gateway.post("transport", {"playing": False})
+        midi.hear(2 * per_second)
+        recorder.stop()
+    midi.close()
+    return {
+        "rate": recorder.rate, "error": recorder.error, "stamps": recorder.stamps, "midi": midi.events,
+        "crossings": {line: recorder.crossings(channel) for channel, line in enumerate(LINES)},
+        "levels": {line: recorder.levels(channel) for channel, line in enumerate(LINES)}}
+
+
+def main(result, drift, seconds):
+    make_loop()
+    set_drift(int(drift))
+    pathlib.Path(result).write_text(json.dumps(play(int(seconds))))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,122 @@
+"""Pulses of a sound card that drifts, in the lab: recorded through a loop of sound, beside a MIDI clock.
+
+The loop is a digital one, so the record has each sample as it was played. It has one minute; `MINUTES=10` takes more.
+"""
+
+import os
+
+import pytest
+
+from guest.pulses import TEMPO
+from rig.figures import PER_BEAT, straight
+from rig.labs import Boot
+
+pytestmark = pytest.mark.real("sequencer")
+
+DRIFTS = (100, 1_000)  # by millionths
+SECONDS = 60 * int(os.environ.get("MINUTES", "1"))
+BOOTS = [Boot({str(drift): ("pulses.py", drift, SECONDS)}, takes_long=True) for drift in DRIFTS]
+SETTLED = 20  # seconds after which the card's rate is known
+UNEVEN, APART = 150, 200  # microseconds
+STOPPED = 100  # milliseconds
+each_drift = pytest.mark.parametrize("drift", DRIFTS)
+
+
+@pytest.fixture
+def record(recordings, drift):
+    made = recordings[str(drift)]
+    assert made["error"] is None, "the recording itself has lost sound"
+    return made
+
+
+def edges(record, line):
+    """When a line goes on, and off, in frames: where a straight line from sample to sample is at half level."""
+    on, off = [], []
+    for frame, before, after in record["crossings"][line]:
+        (on if after > before else off).append(frame - 1 + (0.5 - before) / (after - before))
+    return on, off
+
+
+def song(record):
+    """The pulses while the song plays: number and frame."""
+    (rise,), (fall,) = edges(record, "run")
+    return list(enumerate(frame for frame in edges(record, "clock")[0] if rise < frame < fall))
+
+
+def ticks(record, until=None):
+    """The times of MIDI ticks in microseconds, from the start of the song to its Stop or to the end of the record."""
+    names = [name for name, _ in record["midi"]]
+    end = names.index(until) if until else None
+    return [at for name, at in record["midi"][names.index("start"):end] if name == "clock"]
+
+
+def settled(record, numbered):
+    """The pulses after the first seconds of the record."""
+    return [(number, frame) for number, frame in numbered if frame >= SETTLED * record["rate"]]
+
+
+def time_of_frames(record):
+    """Microseconds of a frame, and the time of the first one.
+
+    The loop moves on with the kernel's timer only, so its position may be 4 ms old; that of each second counts which is
+    the newest.
+    """
+    rate, newest = record["rate"] / 1e6, {}
+    for at, frame in record["stamps"]:
+        second = frame // record["rate"]
+        if second >= SETTLED:
+            newest[second] = max(newest.get(second, (-float("inf"), 0, 0)), (frame - rate * at, frame, at))
+    return straight([(frame, at) for _, frame, at in newest.values()])
+
+
+@each_drift
+def test_pulses_are_even(record, drift, figure):
+    pulses = settled(record, song(record))
+    slope, start = straight(pulses)
+    worst = max((frame - start - slope * number for number, frame in pulses), key=abs)
+    figure(
+        f"a pulse of a card {drift} ppm fast is off by, at most", f"{1e6 * worst / record['rate']:+.1f} us, "
+        f"{worst:+.2f} samples", f"{UNEVEN} us")
+    assert abs(1e6 * worst / record["rate"]) <= UNEVEN
+
+
+@each_drift
+def test_each_tick_of_the_song_is_one_pulse(record, drift):
+    pulses = song(record)
+    interval = record["rate"] * 60 / TEMPO / PER_BEAT
+    distances = [after - before for (_, before), (_, after) in zip(pulses, pulses[1:])]
+    assert all(interval * 0.9 < distance < interval * 1.1 for distance in distances), (min(distances), max(distances))
+    sent = len(ticks(record, until="stop"))
+    # What has been written to the card is played: a pulse may come between a Stop and the end of `run`.
+    assert sent <= len(pulses) <= sent + 1 and sent >= SECONDS * TEMPO / 60 * PER_BEAT - 1
+
+
+@each_drift
+def test_run_rises_before_the_downbeat_with_no_edge_between_and_falls_at_the_stop(record, drift, figure):
+    (rise,), (fall,) = edges(record, "run")
+    on, off = edges(record, "clock")
+    downbeat = min(frame for frame in on if frame > rise)
+    lead = 1e3 * (downbeat - rise) / record["rate"]
+    figure("from run to the downbeat", f"{lead:.3f} ms", "9 to 11 ms")
+    assert 9 <= lead <= 11 and not any(rise <= frame <= downbeat for frame in off)
+    microseconds, first = time_of_frames(record)
+    (stop,) = (at for name, at in record["midi"] if name == "stop")
+    late = (first + microseconds * fall - stop) / 1e3
+    figure("run falls after the MIDI clock's Stop by", f"{late:.1f} ms", f"{STOPPED} ms")
+    assert abs(late) <= STOPPED
+    assert record["levels"] == {"clock": [0, pytest.approx(1, abs=0.001)], "run": [0, pytest.approx(1, abs=0.001)]}
+
+
+@each_drift
+def test_pulses_keep_with_the_midi_clock(record, drift, figure):
+    microseconds, first = time_of_frames(record)
+    fast = 1e6 * (1e6 / microseconds / record["rate"] - 1)
+    assert fast == pytest.approx(drift, rel=0.2), "the loop drifts about as it was told to"
+    sent = ticks(record)
+    apart = [(number, first + microseconds * frame - sent[number]) for number, frame in settled(record, song(record))]
+    slope, start = straight(apart)
+    drifted = slope * (apart[-1][0] - apart[0][0])
+    constant = start + slope * (apart[0][0] + apart[-1][0]) / 2
+    figure(f"a card {fast:+.1f} ppm fast: pulses drift from ticks by", f"{drifted:+.1f} us", f"{APART} us")
+    figure("pulses are later than ticks by", f"{constant:.0f} us")
+    assert abs(drifted) <= APART
