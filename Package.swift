@@ -161,7 +161,8 @@ let package = Package(
         .executableTarget(
             name: "tactus",
             dependencies: [
-                "Gateway", "GatewayStatus", "ClockDispatch", "ControlServer", "ClockMeter", "ConfigurationFiles",
+                "Gateway", "GatewayStatus", "CardOutput", "ClockDispatch", "ControlServer", "ClockMeter",
+                "ConfigurationFiles",
                 "DBus", "Doctor", "MIDIClock", "TimeCode", "ALSASequencer", "AudioCapture", "Listening",
                 "OnsetDetection", "Pulses", "SoundCards",
                 "SoundCalibration", "SoundFile", "PlainHTTP", "QRCode", "Essentials", "RealTime",

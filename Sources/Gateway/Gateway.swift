@@ -127,7 +127,7 @@ package final class Gateway: Sendable {
     /// Most descriptors that a gateway opens, with the present addresses.
     package static func descriptorsNeeded(_ live: LiveConfiguration, interfaces: [String]) -> Int {
         let lines = live.outputs.requests.count { $0.destination.isRaw }
-        let cards = live.outputs.requests.count { $0.destination.isCard } * 4
+        let cards = live.outputs.requests.count { $0.destination.isCard } * 12
         return ownDescriptors + lines + cards + LocalAddress.descriptorsNeeded(onlyNamed: interfaces)
     }
 

@@ -21,7 +21,7 @@ package struct SampleBlock: Sendable {
     }
 
     /// A sample, by its channel, counted from 0, and the number of its frame.
-    subscript(channel: Int, frame: Int) -> Float {
+    package subscript(channel: Int, frame: Int) -> Float {
         get { samples[(frame - first) * channelCount + channel] }
         set { samples[(frame - first) * channelCount + channel] = newValue }
     }

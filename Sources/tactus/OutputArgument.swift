@@ -141,7 +141,9 @@ extension Destination {
         guard Set(channels).count == channels.count else { throw BadArgument("a channel is named twice") }
         let card = try name(text[..<slash], such: example)
         guard card == card.withoutControls else { throw BadArgument("the card's name has control characters") }
-        return .card(card, channels: channels)
+        // One name for one card: samples are converted where needed, and a card's first device needs no number.
+        let plain = card.hasPrefix("plughw:") ? String(card.dropFirst("plug".count)) : card
+        return .card(plain.hasSuffix(",DEV=0") ? String(plain.dropLast(",DEV=0".count)) : plain, channels: channels)
     }
 
     private static func raw(_ text: Substring) throws(BadArgument) -> Destination {

@@ -28,7 +28,8 @@ struct Tactus: AsyncParsableCommand {
             QuantumCommand.self, FollowCommand.self, NudgeCommand.self, RealignCommand.self, MuteCommand.self,
             UnmuteCommand.self, BendCommand.self, UndoCommand.self, ReloadCommand.self, LearnCommand.self,
             CalibrateCommand.self,
-            MonitorCommand.self, PortsCommand.self, ProfilesCommand.self, ConfigCommand.self, DoctorCommand.self,
+            MonitorCommand.self, PortsCommand.self, OutputTestCommand.self, ProfilesCommand.self, ConfigCommand.self,
+            DoctorCommand.self,
             ReportCommand.self,
         ])
 

@@ -17,6 +17,7 @@ struct OutputArgumentTests {
         ("raw:/dev/not-there-yet@38400", .raw(path: "/dev/not-there-yet", bitsPerSecond: 38400)),
         ("raw:/run/user@host/midi", .raw(path: "/run/user@host/midi", bitsPerSecond: 31250)),
         ("audio:hw:CARD=ES8,DEV=1/3+4", .card("hw:CARD=ES8,DEV=1", channels: [3, 4])),
+        ("audio:plughw:CARD=ES8,DEV=0/1", .card("hw:CARD=ES8", channels: [1])),
         ("audio:default/256", .card("default", channels: [256])),
         ("raw:/run/user@host/midi@9600", .raw(path: "/run/user@host/midi", bitsPerSecond: 9600)),
     ])

@@ -1,4 +1,4 @@
-internal import ALSASequencer
+package import ALSASequencer
 internal import Essentials
 internal import Glibc
 internal import RealTime
@@ -9,6 +9,9 @@ package struct PortTrouble: Hashable, Sendable {
     let reason: String
     /// What the user can do.
     let fix: String
+
+    /// Both, as one line.
+    package var description: String { "\(reason); \(fix)" }
 
     /// What helps if all that is known is that a port is absent: it is unplugged, not started, or named wrongly.
     static let fixOfAbsence = "plug it in or start it, or correct its name; 'tactus ports' lists what is there"
@@ -75,7 +78,7 @@ extension PortTrouble {
     ///   - card: its name.
     ///   - channels: how many are asked for by all outputs on it.
     ///   - error: what has failed.
-    init(playingOn card: String, channels: Int, _ error: ALSAError) {
+    package init(playingOn card: String, channels: Int, _ error: ALSAError) {
         let fix =
             switch error.code {
             case -EBUSY, -EAGAIN:

@@ -33,6 +33,7 @@ NOT_RUN = [
     ("docs/link-library.md", "make plan", "runs acceptance tests itself"),
     ("docs/outputs.md", "--listen hw:1", "needs a sound card and a machine; test_listening.py has simulated ones"),
     ("docs/outputs.md", "--input UM-ONE", "needs a cable back; test_devices.py has a simulated one"),
+    ("docs/pulses.md", "output-test", "needs a sound card"),
     ("docs/releasing.md", "Packaging/release", "makes a release; test_install.py makes one of a copy"),
     ("docs/releasing.md", "make deb", "builds, and needs root and the network"),
     ("docs/releasing.md", "make reproduce", "builds twice, and needs root and the network"),

@@ -1,0 +1,51 @@
+package import ALSASequencer
+internal import Glibc
+internal import Pulses
+internal import RealTime
+
+/// A signal by which a voltmeter shows what an output of a sound card can do.
+package enum CardSignal: String, CaseIterable, Sendable {
+    /// A level that stays: half of full scale.
+    case hold
+    /// A pulse of 5 ms every second, to half of full scale.
+    case pulse
+
+    private static let level: Float = 0.5
+
+    private func level(frame: Int, sampleRate: Int) -> Float {
+        self == .hold || frame % sampleRate < sampleRate / 200 ? Self.level : 0
+    }
+
+    /// Plays it on one channel of a card; blocks until it is over.
+    ///
+    /// - Parameters:
+    ///   - device: libasound's name of the card, such as `hw:CARD=ES8`.
+    ///   - channel: counted from 1.
+    ///   - seconds: for how long.
+    /// - Throws: if the card cannot be opened, is gone or stands still.
+    package func play(on device: String, channel: Int, seconds: Int) throws(ALSAError) {
+        var card = try PCMOutput(opening: device, channels: channel)
+        var block = SampleBlock(frameCount: card.blockSize, channelCount: card.channelCount)
+        var (none, restarts): ([pollfd], Int) = ([], 0)
+        while card.written < seconds * card.sampleRate {
+            let report = try card.report()
+            if report == nil {
+                restarts += 1
+                guard restarts < 100 else { throw ALSAError(operation: "the card stands still", code: -EIO) }
+                try card.prepare()
+            }
+            // As far ahead as it takes: nothing changes meanwhile.
+            var waiting = report?.waiting ?? 0
+            while waiting < card.bufferSize - card.blockSize {
+                block.begin(at: card.written)
+                for frame in block.frames {
+                    block[channel - 1, frame] = level(frame: frame, sampleRate: card.sampleRate)
+                }
+                guard try card.write(block) else { break }
+                waiting += card.blockSize
+            }
+            if report == nil { try card.start() }
+            poll(&none, until: MonotonicTime(nanoseconds: MonotonicTime.now().nanoseconds + 10_000_000))
+        }
+    }
+}
