@@ -21,6 +21,7 @@ struct PortsCommand: ParsableCommand {
     var cards = false
 
     func run() throws {
+        ALSAComplaints.capture { _ in }  // a card that cannot be opened is shown as in use
         if cards {
             let cards = PlaybackCard.all()
             return print(try json ? JSON.text(cards) : Self.cardTable(cards))

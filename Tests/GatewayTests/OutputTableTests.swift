@@ -57,7 +57,7 @@ struct OutputTableTests {
     func `outputs on one sound card are set up together, and are away until it plays`() throws {
         var configuration = configuration(
             .card("hw:CARD=ES8", channels: [3, 4]), .card("hw:CARD=ES8", channels: [1]), .card("hw:1", channels: [1]))
-        configuration.library = ProfileLibrary()
+        configuration.library = ProfileLibrary(builtIn: BuiltInProfile.all, folders: [])
         for (index, profile) in ["din-sync-24", "volca-sync", "volca-sync"].enumerated() {
             configuration.outputs[index] = OutputRequest(
                 configuration.outputs[index].destination, profile: try configuration.library.profile(id: profile))
@@ -94,7 +94,7 @@ struct OutputTableTests {
 
     @Test
     func `a sound card needs a profile of as many lines as channels, and no two outputs share one`() throws {
-        let library = ProfileLibrary()
+        let library = ProfileLibrary(builtIn: BuiltInProfile.all, folders: [])
         let (two, one) = (try library.profile(id: "din-sync-24"), try library.profile(id: "volca-sync"))
         let first = OutputRequest(.card("hw:1", channels: [1, 2]), profile: two)
         #expect(OutputRequest(.card("hw:1", channels: [1])).contradiction?.contains("needs a profile") == true)

@@ -144,7 +144,9 @@ struct MuteSceneTests {
             let leadership = world.nodes[ours].status.leadership
             let begin = leadership.line.time(ofTick: leadership.transport.startTick).microseconds
             for (number, profile) in profiles.enumerated() where profile.settings.takesTransport {
-                guard profile.timeCode == nil, profile.settings.start != .none else { continue }
+                guard profile.timeCode == nil, profile.pulseSettings == nil, profile.settings.start != .none else {
+                    continue
+                }
                 let events = machine(number, world, ours).events
                 let started = try #require(events.firstIndex { [.start, .continue].contains($0.message) })
                 let first = try #require(events[started...].first { $0.message == .timingClock })
