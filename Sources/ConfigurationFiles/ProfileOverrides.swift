@@ -22,9 +22,7 @@ extension Profile {
         overrides.timeCode?.read(into: &profile, keys: TimeCodeSection.keys, section: "'time-code'", &reading)
         reading.mistakes += profile.contradictions(in: overrides.transport)
         reading.mistakes += profile.timeCodeMistakes(in: overrides.timeCode)
-        if !pulses.isEmpty, timeCode != nil, let place = overrides.timeCode?.place {
-            reading.note(place, "its profile sends pulses, so it cannot have a 'time-code'")
-        }
+        reading.mistakes += profile.pulseMistakes(in: overrides.timeCode)
         guard reading.mistakes.isEmpty else { throw Mistakes(reading.mistakes) }
         profile.settleRealign()
         return profile

@@ -69,17 +69,17 @@ extension Profile {
         return PulseSettings(lines, lead: settings.lead)
     }
 
-    /// What is wrong with the list `pulses`, each with its fix.
+    /// What cannot be combined with `pulses`, each with its fix.
     ///
-    /// - Parameter list: as last read.
+    /// - Parameter node: what was read last, the list or another section.
     /// - Returns: the mistakes.
-    func pulseMistakes(in list: YAMLNode?) -> [Mistake] {
-        guard let list, !pulses.isEmpty else { return [] }
+    func pulseMistakes(in node: YAMLNode?) -> [Mistake] {
+        guard let node, !pulses.isEmpty else { return [] }
         if !match.isEmpty {
-            return [Mistake(list.place, "'pulses' cannot be combined with 'match': no MIDI port carries them")]
+            return [Mistake(node.place, "'pulses' cannot be combined with 'match': no MIDI port carries them")]
         }
         guard timeCodeSection.rate == nil else {
-            return [Mistake(list.place, "'pulses' cannot be combined with 'time-code'; write a profile for each")]
+            return [Mistake(node.place, "'pulses' cannot be combined with 'time-code'; write a profile for each")]
         }
         return []
     }

@@ -113,6 +113,16 @@ import Testing
             ])
     }
 
+    @Test func `an output of pulses cannot have time code as well`() throws {
+        let profile = try Profile(text: "version: 1\nname: Box\npulses: [{ signal: run }]")
+        let file = try ConfigurationFile(text: "version: 1\noutputs:\n  - port: Box\n    time-code: { rate: 25 }")
+        let overrides = try #require(file.outputs.first?.overrides)
+        #expect(
+            complaints { () throws(Mistakes) in _ = try profile.applying(overrides) } == [
+                "config.yaml:4:16: 'pulses' cannot be combined with 'time-code'; write a profile for each"
+            ])
+    }
+
     private func overrides(_ transport: String) throws -> ProfileOverrides {
         let file = try ConfigurationFile(text: "version: 1\noutputs:\n  - port: Box\n    transport: \(transport)")
         return try #require(file.outputs.first?.overrides)
