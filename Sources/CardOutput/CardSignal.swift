@@ -45,7 +45,7 @@ package enum CardSignal: String, CaseIterable, Sendable {
                 waiting += card.blockSize
             }
             if report == nil { try card.start() }
-            poll(&none, until: MonotonicTime(nanoseconds: MonotonicTime.now().nanoseconds + 10_000_000))
+            poll(&none, until: MonotonicTime.now().advanced(byNanoseconds: 10_000_000))
         }
     }
 }

@@ -133,6 +133,6 @@ package final class OutputCard: Sendable {
 
     private func sleep() {
         var none: [pollfd] = []
-        poll(&none, until: MonotonicTime(nanoseconds: MonotonicTime.now().nanoseconds + Self.pause))
+        poll(&none, until: MonotonicTime.now().advanced(byNanoseconds: Self.pause))
     }
 }

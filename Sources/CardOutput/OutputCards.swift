@@ -76,7 +76,7 @@ package final class OutputCards: Sendable {
             guard card.isClosed else { return }
             card.stop()
             if case .failed = card.state {
-                entry.opensAt = MonotonicTime(nanoseconds: now.nanoseconds + Self.patience)
+                entry.opensAt = now.advanced(byNanoseconds: Self.patience)
             }
             entry.card = nil
         }
@@ -85,7 +85,7 @@ package final class OutputCards: Sendable {
             entry.card = try OutputCard(
                 wanted, board, counting: counters, underruns: entry.underruns, priority: priority)
         } catch {
-            entry.opensAt = MonotonicTime(nanoseconds: now.nanoseconds + Self.patience)
+            entry.opensAt = now.advanced(byNanoseconds: Self.patience)
             entry.state = .failed(.init(operation: error.operation, code: -error.code))
         }
     }
@@ -104,10 +104,10 @@ package final class OutputCards: Sendable {
     package func stop() {
         requestStop()
         let open = cards.withLock { $0.values.compactMap(\.card) }
-        let end = MonotonicTime(nanoseconds: MonotonicTime.now().nanoseconds + 1_000_000_000)
+        let end = MonotonicTime.now().advanced(byNanoseconds: 1_000_000_000)
         var none: [pollfd] = []
         while open.contains(where: { !$0.isClosed }), MonotonicTime.now() < end {
-            poll(&none, until: MonotonicTime(nanoseconds: MonotonicTime.now().nanoseconds + 5_000_000))
+            poll(&none, until: MonotonicTime.now().advanced(byNanoseconds: 5_000_000))
         }
         for card in open where card.isClosed { card.stop() }
     }
