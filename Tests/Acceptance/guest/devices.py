@@ -188,9 +188,8 @@ def plugging(rounds=5):
         before = gateway.status()
         machine.pull()
         away = gateway.wait_status(lambda status: warned(status, "output-away"), "the warning")
-        time.sleep(1)
         record = {
-            "before": before, "away": away, "later": gateway.status(), "text": gateway.command("status").stdout,
+            "before": before, "away": away, "text": gateway.command("status").stdout,
             "realign": ended(gateway.command("realign", machine.name)), "log": gateway.stderr}
         machine.plug()
         lines[0] = FramedLine(0, card=machine.card)
