@@ -77,8 +77,9 @@ extension Profile: Encodable {
         var perBeat, everyBars: Int64?
         /// As the file writes it.
         var width: String?
-        var low, high: Double
-        var inverted: Bool
+        var low, high: Double?
+        var inverted: Bool?
+        var bar, beat, offBeat: Double?
 
         init(_ line: PulseLine) {
             switch line.signal {
@@ -90,6 +91,10 @@ extension Profile: Encodable {
             case .trigger(let trigger, let width):
                 signal = trigger == .start ? "start" : trigger == .stop ? "stop" : "start-stop"
                 self.width = Self.text(.microseconds(width))
+            case .click(let levels):
+                signal = "click"
+                (bar, beat, offBeat) = (Self.level(levels.bar), Self.level(levels.beat), Self.level(levels.offBeat))
+                return
             }
             (low, high, inverted) = (Self.level(line.low), Self.level(line.high), line.isInverted)
         }

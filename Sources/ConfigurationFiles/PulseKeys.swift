@@ -11,24 +11,35 @@ struct PulseItem: Hashable, Sendable {
     var low: Int64 = 0
     var high: Int64 = 100
     var isInverted = false
+    /// Levels of a click's sounds, in hundredths.
+    var bar: Int64?
+    var beat: Int64?
+    var offBeat: Int64?
 
     enum Signal: String, CaseIterable, Sendable {
-        case clock, run, start, stop
+        case clock, run, start, stop, click
         case startStop = "start-stop"
     }
 
     static let keys: [Key<PulseItem>] = [
-        Key("signal", \.signal, .word).required("it is clock, run, start, stop or start-stop"),
+        Key("signal", \.signal, .word).required("it is clock, run, start, stop, start-stop or click"),
         Key("per-beat", \.perBeat, .pulsesPerBeat),
         Key("every-bars", \.everyBars, .whole(1...64)),
         Key("width", \.width, .width),
         Key("low", \.low, .level),
         Key("high", \.high, .level),
         Key("inverted", \.isInverted, .boolean),
+        Key("bar", \.bar, .loudness),
+        Key("beat", \.beat, .loudness),
+        Key("off-beat", \.offBeat, .loudness),
     ]
 
     /// The line, or what is wrong with it.
     var line: Result<PulseLine, Complaint> {
+        guard signal != .click else { return click }
+        guard bar == nil, beat == nil, offBeat == nil else {
+            return .failure(Complaint(advice: "'bar', 'beat' and 'off-beat' are for 'signal: click'"))
+        }
         let signal: PulseLine.Signal
         switch (self.signal, perBeat, everyBars) {
         case (.clock, let count?, nil): signal = .clock(.perBeat(count), width ?? .percent(50))
@@ -48,11 +59,23 @@ struct PulseItem: Hashable, Sendable {
             let trigger: PulseLine.Trigger =
                 self.signal == .start ? .start : self.signal == .stop ? .stop : .startAndStop
             signal = .trigger(trigger, microseconds: width)
+        case (.click, _, _): return click
         }
         guard low != high else { return .failure(Complaint(advice: "'low' and 'high' must differ")) }
         var line = PulseLine(signal)
         (line.low, line.high, line.isInverted) = (Float(low) / 100, Float(high) / 100, isInverted)
         return .success(line)
+    }
+
+    private var click: Result<PulseLine, Complaint> {
+        guard perBeat == nil, everyBars == nil, width == nil, low == 0, high == 100, !isInverted else {
+            return .failure(Complaint(advice: "a click takes only the keys 'bar', 'beat' and 'off-beat'"))
+        }
+        let levels = [bar ?? 100, beat ?? 70, offBeat ?? 0].map { Float($0) / 100 }
+        guard levels.contains(where: { $0 > 0 }) else {
+            return .failure(Complaint(advice: "one of 'bar', 'beat' and 'off-beat' must be more than 0"))
+        }
+        return .success(PulseLine(.click(ClickLevels(bar: levels[0], beat: levels[1], offBeat: levels[2]))))
     }
 }
 
@@ -60,13 +83,7 @@ extension Profile {
     /// What it sends on the channels of a sound card; nil if it is for MIDI.
     package var pulseSettings: PulseSettings? {
         guard !pulses.isEmpty else { return nil }
-        let lines = pulses.map { line in
-            var line = line
-            line.low *= Float(level) / 100
-            line.high *= Float(level) / 100
-            return line
-        }
-        return PulseSettings(lines, lead: settings.lead)
+        return PulseSettings(pulses.map { $0.scaled(by: Float(level) / 100) }, lead: settings.lead)
     }
 
     /// What cannot be combined with `pulses`, each with its fix.
@@ -102,6 +119,11 @@ extension Kind<[PulseLine]> {
         }.list(example: "'- signal: clock', with 'per-beat: 24' below it")
         return Kind { node, label, reading in
             guard let lines = lines.read(node, label, &reading) else { return nil }
+            let clicks = PulseSettings(lines).clickCount
+            guard clicks == 0 || clicks == lines.count else {
+                reading.note(node.place, "\(label) has a click and other lines; write a profile for each")
+                return nil
+            }
             guard lines.count <= 16 else {
                 reading.note(node.place, "\(label) has \(lines.count) lines; it takes at most 16")
                 return nil
@@ -120,6 +142,7 @@ extension Kind<Int64> {
 
     /// A share of full scale, in hundredths.
     fileprivate static var level: Self { decimal(-100...100, decimals: 2, of: "a level") }
+    fileprivate static var loudness: Self { decimal(0...100, decimals: 2, of: "a level") }
 }
 
 extension Kind<PulseWidth> {

@@ -1,7 +1,7 @@
 internal import BeatTime
 internal import MIDIClock
 
-/// Whether a line is on, and when it goes off.
+/// Whether a line is on, and when it goes off; for a click, whether one is due.
 struct LineState: Sendable {
     let line: PulseLine
     private let pulsesPerBeat: Int64
@@ -12,18 +12,27 @@ struct LineState: Sendable {
     private(set) var fall: HostTime?
     /// It stays off until this time, so that its machine sees that it was off.
     private var offUntil = HostTime(microseconds: .min / 2)
-    /// A clock takes one of so many planned pulses.
+    /// A clock takes one of so many planned pulses; for a click, there are so many in a bar.
     private var stride: Int64 = 1
-    /// Whether a song plays, so that there are bars.
+    /// Whether a song plays or is about to, so that there are bars.
     private var hasBars = false
+    /// Whether a bar has begun since then, with which clicks begin.
+    private var isInBars = false
+    /// The part of the song in which a click is silent, and where the song begins.
+    private var rest = (part: Rest.none, origin: Int64(0))
 
     init(_ line: PulseLine, pulsesPerBeat: Int64) { (self.line, self.pulsesPerBeat) = (line, pulsesPerBeat) }
 
     /// Takes the newest plan: a pulse that has begun ends by the newest tempo.
     mutating func look(at plan: OutputPlan, _ planner: TickPlanner, on map: TempoMap, from now: HostTime) {
+        hasBars = plan.transport.isPlaying
+        if case .click = line.signal {
+            stride = PulseRate.everyBars(1).stride(pulsesPerBeat: pulsesPerBeat, plan.transport)
+            isInBars = isInBars && hasBars
+            rest = (plan.rest, plan.transport.startTick)
+        }
         guard case .clock(let rate, let width) = line.signal else { return }
         stride = rate.stride(pulsesPerBeat: pulsesPerBeat, plan.transport)
-        hasBars = plan.transport.isPlaying
         guard isOn else { return }
         let interval = planner.interval(from: rise, toEvery: stride, on: map)
         fall = max(now, rise.advanced(byMicroseconds: width(interval: interval)))
@@ -46,8 +55,19 @@ struct LineState: Sendable {
             return hasBars && planned.pulse >= 0 && planned.pulse % stride == 0
         case (.run, .start), (.trigger(.start, _), .start), (.trigger(.stop, _), .stop): return true
         case (.trigger(.startAndStop, _), .start), (.trigger(.startAndStop, _), .stop): return true
+        case (.click(let levels), _):
+            guard let click = click(with: planned), isInBars || click == .bar else { return false }
+            return levels[click] > 0 && !rest.part.contains(planned.place.tick &- rest.origin)
         case (.clock, _), (.run, _), (.trigger, _): return false
         }
+    }
+
+    /// The click that a tick of a song asks for.
+    func click(with planned: PlannedMessage) -> Click? {
+        guard case .click = line.signal, planned.message == .timingClock, hasBars else { return nil }
+        if planned.pulse % stride == 0 { return .bar }
+        if planned.pulse % pulsesPerBeat == 0 { return .beat }
+        return planned.pulse % (pulsesPerBeat / 2) == 0 ? .offBeat : nil
     }
 
     /// Does what a message says.
@@ -66,6 +86,9 @@ struct LineState: Sendable {
             guard isOn else { return nil }
             (isOn, offUntil) = (false, free)
             return false
+        case (.click, _):
+            isInBars = isInBars || click(with: planned) == .bar
+            return goesOn(with: planned) ? true : nil
         case (.clock, _), (.run, _), (.trigger, _): break
         }
         guard goesOn(with: planned), !isOn else { return nil }
@@ -75,7 +98,11 @@ struct LineState: Sendable {
     }
 
     /// It is off at once.
-    mutating func fallSilent() { self = LineState(line, pulsesPerBeat: pulsesPerBeat) }
+    mutating func fallSilent() {
+        let wasInBars = isInBars
+        self = LineState(line, pulsesPerBeat: pulsesPerBeat)
+        isInBars = wasInBars
+    }
 }
 
 extension PulseRate {

@@ -1,4 +1,4 @@
-/// What one channel of a sound card carries: a clock, or what tells machines to play.
+/// What one channel of a sound card carries: a clock, what tells machines to play, or a click for people.
 package struct PulseLine: Hashable, Sendable, BitwiseCopyable {
     package var signal: Signal
     /// The levels of a line that is off and on, as shares of full scale: -1 to 1.
@@ -14,6 +14,8 @@ package struct PulseLine: Hashable, Sendable, BitwiseCopyable {
         case run
         /// A pulse when the song starts or stops, of so many microseconds: 1000 to 50 000.
         case trigger(Trigger, microseconds: Int64)
+        /// The sound of a metronome, while the song plays, and in whole bars before it.
+        case click(ClickLevels)
     }
 
     package enum Trigger: Hashable, Sendable, BitwiseCopyable {
@@ -26,8 +28,33 @@ package struct PulseLine: Hashable, Sendable, BitwiseCopyable {
 
     package init(_ signal: Signal) { self.signal = signal }
 
+    /// The same at another level, which is a factor.
+    package func scaled(by level: Float) -> PulseLine {
+        var line = self
+        (line.low, line.high) = (low * level, high * level)
+        if case .click(let levels) = signal {
+            line.signal = .click(
+                ClickLevels(bar: levels.bar * level, beat: levels.beat * level, offBeat: levels.offBeat * level))
+        }
+        return line
+    }
+
     /// Whether it counts time, rather than tells when to play.
-    package var isClock: Bool { if case .clock = signal { true } else { false } }
+    package var isClock: Bool {
+        switch signal {
+        case .clock, .click: true
+        case .run, .trigger: false
+        }
+    }
+
+    /// How many pulses it has per beat; nil if it has none in some beats.
+    var pulsesPerBeat: Int64? {
+        switch signal {
+        case .clock(.perBeat(let count), _): count
+        case .click: 1
+        case .clock(.everyBars, _), .run, .trigger: nil
+        }
+    }
 
     func level(isOn: Bool) -> Float { isOn != isInverted ? high : low }
 }

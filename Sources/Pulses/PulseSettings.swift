@@ -15,12 +15,21 @@ package struct PulseSettings: Hashable, Sendable {
         lines.contains { !$0.isClock }
     }
 
+    /// How many lines are clicks for people; such lines are not combined with others.
+    package var clickCount: Int {
+        lines.count { line in if case .click = line.signal { true } else { false } }
+    }
+
+    /// These lines on so many channels of a card, of which a single line has any number; nil if they do not fit.
+    package func onChannels(_ count: Int) -> PulseSettings? {
+        guard lines.count != count else { return self }
+        guard lines.count == 1, let line = lines.first else { return nil }
+        return PulseSettings(Array(repeating: line, count: count), lead: lead)
+    }
+
     /// How many pulses are planned for a beat, of which a clock takes one of so many.
     var pulsesPerBeat: Int64 {
-        let isFine = lines.contains { line in
-            if case .clock(.perBeat(let count), _) = line.signal { 24 % count != 0 } else { false }
-        }
-        return isFine ? 48 : 24
+        lines.contains { line in line.pulsesPerBeat.map { 24 % $0 != 0 } ?? false } ? 48 : 24
     }
 
     /// The shortest time from a start to the first beat, and that a line has to be off before a start, in microseconds.
@@ -34,6 +43,8 @@ package struct PulseSettings: Hashable, Sendable {
         if pulsesPerBeat == 48 {
             if settings.divide % 2 == 0 { settings.divide /= 2 } else { settings.multiply *= 2 }
         }
+        // A click is silent between songs, but not while one is counted in.
+        if clickCount > 0 { settings.isClockAlwaysOn = true }
         settings.start = hasTransport ? .start : .none
         settings.realign = hasTransport ? .restart : .none
         (settings.sendsStop, settings.takesContinue, settings.takesSongPosition) = (true, false, false)

@@ -10,6 +10,8 @@ package struct PulseSound: Sendable {
     /// The channel of each line, counted from 0.
     private let channels: [Int]
     private var waves: [LevelWave]
+    /// The sound of each line that is a click, on top of its level.
+    private var clicks: [ClickWave]
     /// The line whose pulses are counted: the first clock.
     private let counted: Int
     private var pulses = 0
@@ -20,12 +22,10 @@ package struct PulseSound: Sendable {
         stream = PulseStream(settings)
         self.channels = channels
         waves = settings.lines.map { LevelWave(level: $0.level(isOn: false), first: frame) }
+        clicks = settings.lines.map { _ in ClickWave() }
         counted = settings.lines.firstIndex(where: \.isClock) ?? 0
-        if case .clock(.perBeat(let count), _) = settings.lines.first(where: \.isClock)?.signal {
-            countedStride = max(1, settings.pulsesPerBeat / count)
-        } else {
-            countedStride = 1
-        }
+        let perBeat = settings.lines.first(where: \.isClock)?.pulsesPerBeat
+        countedStride = perBeat.map { max(1, settings.pulsesPerBeat / $0) } ?? 1
     }
 
     /// Writes its channels of a block, which follows the last one.
@@ -35,10 +35,18 @@ package struct PulseSound: Sendable {
         let (begin, end) = (hostTime(of: block.frames.lowerBound, clock), hostTime(of: block.frames.upperBound, clock))
         while let edge = stream.next(plan, on: map, from: begin, until: end) {
             let place = clock.frame(at: Double(edge.time.microseconds))
-            waves[edge.line].change(to: edge.level, at: place, on: channels[edge.line], of: &block)
+            if let click = edge.click {
+                clicks[edge.line].begin(
+                    click, edge.level, at: max(place, Double(block.first)), sampleRate: clock.sampleRate)
+            } else {
+                waves[edge.line].change(to: edge.level, at: place, on: channels[edge.line], of: &block)
+            }
             if edge.isOn, edge.line == counted { pulses += 1 }
         }
-        for line in waves.indices { waves[line].hold(on: channels[line], of: &block) }
+        for line in waves.indices {
+            waves[line].hold(on: channels[line], of: &block)
+            clicks[line].write(on: channels[line], of: &block)
+        }
     }
 
     /// Writes a block in which its lines are off.
@@ -52,6 +60,7 @@ package struct PulseSound: Sendable {
     package mutating func restart(at frame: Int) {
         stream.fellSilent()
         waves = stream.settings.lines.map { LevelWave(level: $0.level(isOn: false), first: frame) }
+        for line in clicks.indices { clicks[line].end() }
     }
 
     /// Requests that a machine that plays is started anew, at a bar.

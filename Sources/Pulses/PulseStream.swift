@@ -1,14 +1,16 @@
 package import BeatTime
 package import MIDIClock
 
-/// A line goes on or off.
+/// A line goes on or off, or begins a click.
 package struct PulseEdge: Hashable, Sendable, BitwiseCopyable {
     /// The line's place in the settings.
     package let line: Int
     package let time: HostTime
     package let isOn: Bool
-    /// The line's level from then on, as a share of full scale.
+    /// The line's level from then on, or that of the click, as a share of full scale.
     package let level: Float
+    /// The sound that begins; nil for what has no sound.
+    package let click: Click?
 }
 
 /// Says, for the lines of one machine, which of them goes on or off next, and when.
@@ -69,7 +71,9 @@ package struct PulseStream: Sendable {
         for index in first..<lines.count {
             guard let isOn = lines[index].follow(planned, at: time, leastLead: settings.leastLead) else { continue }
             newest = (planned, time, index + 1)
-            return edge(of: index, at: time, isOn: isOn)
+            guard case .click(let levels) = settings.lines[index].signal, let click = lines[index].click(with: planned)
+            else { return edge(of: index, at: time, isOn: isOn) }
+            return PulseEdge(line: index, time: time, isOn: true, level: levels[click], click: click)
         }
         return nil
     }
@@ -84,7 +88,7 @@ package struct PulseStream: Sendable {
     }
 
     private func edge(of line: Int, at time: HostTime, isOn: Bool) -> PulseEdge {
-        PulseEdge(line: line, time: time, isOn: isOn, level: settings.lines[line].level(isOn: isOn))
+        PulseEdge(line: line, time: time, isOn: isOn, level: settings.lines[line].level(isOn: isOn), click: nil)
     }
 
     /// When a message takes effect: not before the lines that it turns on have been off for long enough.

@@ -32,7 +32,8 @@ enum ProfileText {
     private static func stream(_ profile: Profile) -> [(String, String)] {
         guard profile.pulses.isEmpty else {
             let lines = profile.pulses.enumerated().map { ("line \($0 + 1)", pulses($1)) }
-            return lines + [("lead", milliseconds(profile.settings.lead))] + clock(profile.settings)
+            let lead = profile.pulses.allSatisfy(\.isClock) ? [] : [("lead", milliseconds(profile.settings.lead))]
+            return lines + lead + clock(profile.settings)
         }
         guard let start = profile.timeCode else { return clock(profile.settings) + transport(profile.settings) }
         let rate =
@@ -51,7 +52,13 @@ enum ProfileText {
             case .trigger(.start, let width): "a pulse of \(milliseconds(width)) at the start"
             case .trigger(.stop, let width): "a pulse of \(milliseconds(width)) at the stop"
             case .trigger(.startAndStop, let width): "a pulse of \(milliseconds(width)) at the start and at the stop"
+            case .click: "click"
             }
+        if case .click(let levels) = line.signal {
+            let (bar, beat, between) = (Double(levels.bar), Double(levels.beat), Double(levels.offBeat))
+            return
+                "\(signal), level \(fixed(bar, 2)) at a bar, \(fixed(beat, 2)) at a beat, \(fixed(between, 2)) between"
+        }
         let (off, on) = line.isInverted ? (line.high, line.low) : (line.low, line.high)
         return signal + ", level \(fixed(Double(off), 2)) to \(fixed(Double(on), 2))"
     }

@@ -110,6 +110,15 @@ def test_run_rises_before_the_downbeat_with_no_edge_between_and_falls_at_the_sto
 
 
 @each_drift
+def test_a_click_sounds_with_the_pulse_of_each_beat(record, drift, figure):
+    beats = [frame for number, frame in song(record) if number % PER_BEAT == 0]
+    farthest = max(abs(click - beat) for click, beat in zip(record["clicks"], beats))
+    figure("from a beat's pulse to its click, at most", f"{farthest:.2f} samples", "1.5 samples")
+    assert len(record["clicks"]) == len(beats) and farthest <= 1.5
+    assert record["loudest click"] == pytest.approx(0.47, abs=0.03)
+
+
+@each_drift
 def test_pulses_keep_with_the_midi_clock(record, drift, figure):
     microseconds, first = time_of_frames(record)
     fast = 1e6 * (1e6 / microseconds / record["rate"] - 1)

@@ -56,7 +56,8 @@ struct OutputTableTests {
     @Test
     func `outputs on one sound card are set up together, and are away until it plays`() throws {
         var configuration = configuration(
-            .card("hw:CARD=ES8", channels: [3, 4]), .card("hw:CARD=ES8", channels: [1]), .card("hw:1", channels: [1]))
+            .card("hw:CARD=ES8", channels: [3, 4]), .card("hw:CARD=ES8", channels: [1, 2]), .card("hw:1", channels: [1])
+        )
         configuration.library = ProfileLibrary(builtIn: BuiltInProfile.all, folders: [])
         for (index, profile) in ["din-sync-24", "volca-sync", "volca-sync"].enumerated() {
             configuration.outputs[index] = OutputRequest(
@@ -66,8 +67,8 @@ struct OutputTableTests {
         #expect(!configuration.needsSequencer || configuration.connectsRecognised)
         var table = table(configuration)
         #expect(table.cards.map(\.device) == ["hw:CARD=ES8", "hw:1"])
-        #expect(table.cards[0].parts.map(\.channels) == [[3, 4], [1]])
-        #expect(table.all.map(\.name) == ["hw:CARD=ES8/3+4", "hw:CARD=ES8/1", "hw:1/1"])
+        #expect(table.cards[0].parts.map(\.channels) == [[3, 4], [1, 2]])
+        #expect(table.all.map(\.name) == ["hw:CARD=ES8/3+4", "hw:CARD=ES8/1+2", "hw:1/1"])
         #expect(table.all.allSatisfy { $0.connectedTo == nil && $0.sink == .idle })
         let busy = ALSAError(operation: "snd_pcm_open", code: -EBUSY)
         let states: [String: OutputCard.State] = [
@@ -93,12 +94,13 @@ struct OutputTableTests {
     }
 
     @Test
-    func `a sound card needs a profile of as many lines as channels, and no two outputs share one`() throws {
+    func `a sound card needs a profile of one line, or as many as channels, and no two outputs share one`() throws {
         let library = ProfileLibrary(builtIn: BuiltInProfile.all, folders: [])
         let (two, one) = (try library.profile(id: "din-sync-24"), try library.profile(id: "volca-sync"))
         let first = OutputRequest(.card("hw:1", channels: [1, 2]), profile: two)
         #expect(OutputRequest(.card("hw:1", channels: [1])).contradiction?.contains("needs a profile") == true)
         #expect(OutputRequest(.card("hw:1", channels: [1]), profile: two).contradiction?.contains("2 channels") == true)
+        #expect(OutputRequest(.card("hw:1", channels: [1, 2, 5]), profile: one).contradiction == nil)
         #expect(OutputRequest(.name("TR-8S"), profile: one).contradiction?.contains("sends pulses") == true)
         #expect(OutputRequest(.card("hw:1", channels: [2]), profile: one).sharedChannel(with: [first]) == 2)
         #expect(OutputRequest(.card("hw:2", channels: [2]), profile: one).sharedChannel(with: [first]) == nil)

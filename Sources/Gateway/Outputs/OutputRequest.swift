@@ -40,10 +40,10 @@ package struct OutputRequest: Hashable, Sendable {
             return
                 "a sound card needs a profile that sends pulses, such as din-sync-24; 'tactus profiles list' has them"
         }
-        guard lines != channels.count else { return nil }
+        // A single line may be on any number of channels.
+        guard lines > 1, lines != channels.count else { return nil }
         let example = (1...lines).map(String.init).joined(separator: "+")
-        return "profile '\(profile.id)' has \(lines == 1 ? "one line" : "\(lines) lines"), so it takes "
-            + "\(lines == 1 ? "one channel" : "\(lines) channels"), such as /\(example)"
+        return "profile '\(profile.id)' has \(lines) lines, so it takes \(lines) channels, such as /\(example)"
     }
 
     /// A channel of a sound card that this output and another would play on; nil if there is none.

@@ -8,8 +8,8 @@ extension OutputTable {
     var cards: [SoundCardSetup] {
         var setups: [SoundCardSetup] = []
         for (slot, output) in all.enumerated() where output.presence == .here {
-            guard case .card(let device, let channels) = output.destination, let settings = output.pulses,
-                settings.lines.count == channels.count
+            guard case .card(let device, let channels) = output.destination,
+                let settings = output.pulses?.onChannels(channels.count)
             else { continue }
             let part = SoundCardSetup.Part(
                 slot: slot, occupant: output.occupant, settings: settings, channels: channels)

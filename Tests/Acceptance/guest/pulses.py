@@ -31,6 +31,8 @@ LINES = ("clock", "run")  # by channel
 # By ALSA's names: its number, Python's letter, and half of full scale.
 FORMATS = {"S16_LE": (2, "h", 1 << 14), "S32_LE": (10, "i", 1 << 30), "FLOAT_LE": (14, "f", 0.5)}
 CROSSING = re.compile(b"(?<=\0)\1|(?<=\1)\0")
+SILENCE = 960  # frames
+ONSET = re.compile(b"(?<=%s)\1" % (SILENCE * b"\0"))
 
 
 class Recorder(threading.Thread):
@@ -84,6 +86,16 @@ class Recorder(threading.Thread):
             last = samples[-1]
         return found
 
+    def onsets(self, channel):
+        """The frames at which a channel is no longer silent."""
+        found, count, last = [], 0, SILENCE * b"\0"
+        for piece in self.pieces:
+            is_heard = last + bytes(map(bool, piece[channel::self.channels]))
+            found += [count + match.start() - SILENCE for match in ONSET.finditer(is_heard)]
+            count += len(is_heard) - SILENCE
+            last = is_heard[-SILENCE:]
+        return found
+
     def levels(self, channel):
         """The lowest and the highest one."""
         both = [(min(samples), max(samples)) for samples in (piece[channel::self.channels] for piece in self.pieces)]
@@ -95,8 +107,8 @@ def play(seconds):
     per_second = TEMPO * 24 // 60
     midi = FramedLine(0)
     with tempfile.TemporaryDirectory() as folder, Gateway(
-            "--no-link", "--tempo", TEMPO, "--output", f"audio:{PLAYBACK}/1+2=din-sync-24", "--output", "VirMIDI 0-0",
-            folder=folder) as gateway:
+            "--no-link", "--tempo", TEMPO, "--output", f"audio:{PLAYBACK}/1+2=din-sync-24",
+            "--output", f"audio:{PLAYBACK}/3=click", "--output", "VirMIDI 0-0", folder=folder) as gateway:
         recorder = Recorder()
         preload(gateway.process.pid, "self")
         recorder.start()
@@ -110,7 +122,8 @@ def play(seconds):
     return {
         "rate": recorder.rate, "error": recorder.error, "stamps": recorder.stamps, "midi": midi.events,
         "crossings": {line: recorder.crossings(channel) for channel, line in enumerate(LINES)},
-        "levels": {line: recorder.levels(channel) for channel, line in enumerate(LINES)}}
+        "levels": {line: recorder.levels(channel) for channel, line in enumerate(LINES)},
+        "clicks": recorder.onsets(2), "loudest click": recorder.levels(2)[1]}
 
 
 def main(result, drift, seconds):
