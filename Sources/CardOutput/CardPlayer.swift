@@ -27,8 +27,12 @@ struct CardPlayer: Sendable {
         let skipped: Int
     }
 
-    init(_ setup: SoundCardSetup, first frame: Int) {
-        parts = setup.parts.map { part in
+    /// - Parameters:
+    ///   - setup: an output is left out if the card lacks one of its channels.
+    ///   - frame: the first one.
+    ///   - channels: how many the card has.
+    init(_ setup: SoundCardSetup, first frame: Int, channels: Int) {
+        parts = setup.parts.filter { $0.fits(on: channels) }.map { part in
             let sound = PulseSound(part.settings, on: part.channels.map { $0 - 1 }, first: frame)
             return Part(slot: part.slot, occupant: part.occupant, sound: sound)
         }

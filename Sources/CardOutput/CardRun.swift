@@ -64,7 +64,7 @@ struct CardRun {
     private static let mostStarts = 20
 
     init(_ setup: SoundCardSetup, on card: borrowing some PlayedCard & ~Copyable) {
-        player = CardPlayer(setup, first: 0)
+        player = CardPlayer(setup, first: 0, channels: card.channelCount)
         block = SampleBlock(frameCount: card.blockSize, channelCount: card.channelCount)
     }
 

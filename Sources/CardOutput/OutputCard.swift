@@ -4,6 +4,7 @@ internal import CardClock
 package import ClockDispatch
 package import RealTime
 internal import Glibc
+internal import SoundCards
 internal import Synchronization
 
 /// Plays the lines of outputs on a sound card, on a thread of its own.
@@ -26,7 +27,8 @@ package final class OutputCard: Sendable {
     package enum State: Hashable, Sendable {
         case opening
         /// The sample rate is in Hz; without an own clock, a plug-in such as a sound server tells how far the card is.
-        case playing(sampleRate: Int, hasOwnClock: Bool)
+        /// Outputs with a channel above its last one stay away.
+        case playing(sampleRate: Int, hasOwnClock: Bool, channelCount: Int)
         case failed(ALSAError)
     }
 
@@ -79,7 +81,7 @@ package final class OutputCard: Sendable {
 
     /// What is known of the card; nil unless it plays.
     package var figures: Figures? {
-        guard case .playing(let sampleRate, let hasOwnClock) = state else { return nil }
+        guard case .playing(let sampleRate, let hasOwnClock, _) = state else { return nil }
         let error = rateError.load(ordering: .relaxed)
         return Figures(
             sampleRate: sampleRate, hasOwnClock: hasOwnClock,
@@ -99,11 +101,27 @@ package final class OutputCard: Sendable {
 
     private func run() {
         do throws(ALSAError) {
-            var card = try PCMOutput(opening: setup.device, channels: setup.channelCount)
-            stateNow.withLock { $0 = .playing(sampleRate: card.sampleRate, hasOwnClock: card.hasOwnClock) }
+            var card = try open()
+            stateNow.withLock {
+                $0 = .playing(
+                    sampleRate: card.sampleRate, hasOwnClock: card.hasOwnClock, channelCount: card.channelCount)
+            }
             try play(&card)
         } catch {
             stateNow.withLock { $0 = .failed(error) }
+        }
+    }
+
+    /// Opens the card, for those outputs whose channels it has.
+    private func open() throws(ALSAError) -> PCMOutput {
+        do throws(ALSAError) {
+            return try PCMOutput(opening: setup.device, channels: setup.channelCount)
+        } catch {
+            guard error.code == -EINVAL,
+                let most = OpenCard.channelCount(of: OpenCard.itself(setup.device), for: .playing),
+                setup.parts.contains(where: { $0.fits(on: most) })
+            else { throw error }
+            return try PCMOutput(opening: setup.device, channels: min(most, setup.channelCount))
         }
     }
 

@@ -20,6 +20,9 @@ package struct SoundCardSetup: Hashable, Sendable {
         package init(slot: Int, occupant: UInt32, settings: PulseSettings, channels: [Int]) {
             (self.slot, self.occupant, self.settings, self.channels) = (slot, occupant, settings, channels)
         }
+
+        /// Whether a card with so many channels has all of its own.
+        func fits(on count: Int) -> Bool { channels.allSatisfy { $0 <= count } }
     }
 
     /// The highest channel that is played on, counted from 1.

@@ -19,9 +19,8 @@ struct CardRunTests {
         var pulses = 0
         var skipped = 0
 
-        init(_ card: VirtualCard, _ settings: [PulseSettings], tempo: Double = 120) {
-            let channels = settings.flatMap(\.lines).count
-            self.card = RecordedCard(card, channels: channels)
+        init(_ card: VirtualCard, _ settings: [PulseSettings], tempo: Double = 120, channels: Int? = nil) {
+            self.card = RecordedCard(card, channels: channels ?? settings.flatMap(\.lines).count)
             let line = TickLine(
                 microsecondsPerBeat: Tempo(beatsPerMinute: tempo).microsecondsPerBeat,
                 timeOrigin: HostTime(microseconds: 0), tickOrigin: 0)
@@ -136,6 +135,15 @@ struct CardRunTests {
         #expect(abs(rig.card.rises[2].count - second - 240) < 3)
         let late = rig.card.rises[2].suffix(100).map { $0 - (($0 - 5_000) * 48 / 1e6).rounded() / 48 * 1e6 }
         #expect(late.allSatisfy { abs($0 - 5_000) < 500 })
+    }
+
+    @Test
+    func `an output with a channel that the card lacks plays nothing, and the others play on`() throws {
+        var rig = Rig(Self.virtualCard(100), [Self.clock, Self.dinSync], channels: 2)
+        rig.setPlaying(true)
+        try rig.play(seconds: 5)
+        #expect(abs(rig.card.rises[0].count - 240) < 3)
+        #expect(rig.card.rises[1].isEmpty)
     }
 
     @Test

@@ -71,8 +71,8 @@ struct OutputTableTests {
         #expect(table.all.map(\.name) == ["hw:CARD=ES8/3+4", "hw:CARD=ES8/1+2", "hw:1/1"])
         #expect(table.all.allSatisfy { $0.connectedTo == nil && $0.sink == .idle })
         let busy = ALSAError(operation: "snd_pcm_open", code: -EBUSY)
-        let states: [String: OutputCard.State] = [
-            "hw:CARD=ES8": .playing(sampleRate: 48_000, hasOwnClock: true), "hw:1": .failed(busy),
+        var states: [String: OutputCard.State] = [
+            "hw:CARD=ES8": .playing(sampleRate: 48_000, hasOwnClock: true, channelCount: 4), "hw:1": .failed(busy),
         ]
         var changed = table.cardsChanged(states)
         #expect(changed)
@@ -80,6 +80,12 @@ struct OutputTableTests {
         #expect(table.all[2].trouble?.fix.hasPrefix("close the program that plays on it") == true)
         changed = table.cardsChanged(states)
         #expect(!changed)
+        // The card turns out to have fewer channels.
+        states["hw:CARD=ES8"] = .playing(sampleRate: 48_000, hasOwnClock: true, channelCount: 2)
+        changed = table.cardsChanged(states)
+        #expect(changed)
+        #expect(table.all.map(\.connectedTo) == [nil, "hw:CARD=ES8", nil])
+        #expect(table.all[0].trouble?.reason == "the sound card has no channel 4, only 1 to 2")
         // After a reload, its profile sends no pulses any more.
         configuration.outputs[2].profile = nil
         table.configure(configuration, devices: [])

@@ -29,7 +29,7 @@ extension OutputTable {
         let cards = cards
         var changed = false
         for slot in all.indices where all[slot].presence == .here {
-            guard case .card(let device, _) = all[slot].destination else { continue }
+            guard case .card(let device, let channels) = all[slot].destination else { continue }
             let before = (all[slot].sink, all[slot].trouble)
             let setup = cards.first { $0.parts.contains { $0.slot == slot } }
             switch (setup, states[device]) {
@@ -37,6 +37,8 @@ extension OutputTable {
                 // As after a reload in which its profile has changed.
                 let reason = all[slot].request.contradiction ?? "its profile sends no pulses"
                 all[slot].leaveCard(PortTrouble(reason: reason, fix: "correct it, and reload"))
+            case (_, .playing(_, _, let count)) where channels.contains { $0 > count }:
+                all[slot].leaveCard(.lacking(channels.max() ?? 0, of: count))
             case (_, .playing):
                 (all[slot].sink, all[slot].trouble) = (.card, nil)
                 _ = all[slot].setConnected(to: device)

@@ -98,6 +98,13 @@ extension PortTrouble {
         self.init(reason: reason, fix: fix)
     }
 
+    /// A sound card that plays has fewer channels.
+    static func lacking(_ channel: Int, of count: Int) -> PortTrouble {
+        PortTrouble(
+            reason: "the sound card has no channel \(channel), only 1 to \(count)",
+            fix: "choose channels that it has")
+    }
+
     /// An output's line could not be opened.
     init(opening error: RawLine.OpenError, path: String) {
         self.init(reason: error.description, fix: Self.fix(of: error, path))
