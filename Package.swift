@@ -116,7 +116,7 @@ let package = Package(
         part(
             "Listening",
             uses: [
-                "ALSASequencer", "AudioCapture", "BeatTime", "Essentials", "Gateway", "GatewayStatus", "MIDIClock",
+                "ALSASequencer", "AudioCapture", "BeatTime", "CardOutput", "ClockDispatch", "Essentials", "Gateway", "GatewayStatus", "MIDIClock",
                 "OnsetDetection", "RealTime", "SoundCalibration", "SoundCards",
             ]),
         part("OpenSoundControl", uses: ["CLO"]),
@@ -215,7 +215,10 @@ let package = Package(
             of: "SoundCalibration", uses: ["BeatTime", "MIDIClock", "OnsetDetection", "Simulation", "SoundTrials"]),
         tests(
             of: "Listening",
-            uses: ["ALSASequencer", "AudioCapture", "Gateway", "GatewayStatus", "MIDIClock", "SoundCalibration"]),
+            uses: [
+                "ALSASequencer", "AudioCapture", "BeatTime", "CardOutput", "Gateway", "GatewayStatus", "MIDIClock",
+                "SoundCalibration",
+            ]),
         tests(of: "Doctor", uses: ["Simulation"]),
         tests(
             of: "Gateway",

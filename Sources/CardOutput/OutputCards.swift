@@ -11,6 +11,7 @@ package final class OutputCards: Sendable {
     private let counters: OutputThread
     private let priority: Int32
     private let cards = Mutex<[String: Entry]>([:])
+    private let board: Mutex<OutputBoard?> = Mutex(nil)
 
     private struct Entry {
         /// Nil while the card is only to be closed.
@@ -47,6 +48,7 @@ package final class OutputCards: Sendable {
 
     /// Hands over a newer board.
     package func publish(_ board: OutputBoard) {
+        self.board.withLock { $0 = board }
         for card in cards.withLock({ $0.values.compactMap(\.card) }) { card.publish(board) }
     }
 
@@ -88,6 +90,20 @@ package final class OutputCards: Sendable {
             entry.opensAt = now.advanced(byNanoseconds: Self.patience)
             entry.state = .failed(.init(operation: error.operation, code: -error.code))
         }
+    }
+
+    /// What an output on a card does now; any thread.
+    ///
+    /// - Parameter output: its ID.
+    /// - Returns: nil if no card plays it.
+    package func plan(of output: String) -> PlayedPlan? {
+        let part = cards.withLock { cards in
+            cards.values.lazy.compactMap { entry in entry.card?.setup.parts.first { $0.output == output } }.first
+        }
+        guard let part, let board = board.withLock(\.self) else { return nil }
+        let slot = board.slots[part.slot]
+        guard slot.occupant == part.occupant else { return nil }
+        return PlayedPlan(plan: slot.plan(board.transport), map: board.map, realigning: slot.realigning)
     }
 
     /// What is known of the cards that play, by their names; any thread.

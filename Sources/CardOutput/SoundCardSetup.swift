@@ -10,15 +10,18 @@ package struct SoundCardSetup: Hashable, Sendable {
 
     /// What one output plays.
     package struct Part: Hashable, Sendable {
-        /// The output's slot on the board, and its number there; another output may follow in the slot.
+        /// The output's ID.
+        package var output: String
+        /// Its slot on the board, and its number there; another output may follow in the slot.
         package var slot: Int
         package var occupant: UInt32
         package var settings: PulseSettings
         /// The channel of each line, counted from 1.
         package var channels: [Int]
 
-        package init(slot: Int, occupant: UInt32, settings: PulseSettings, channels: [Int]) {
-            (self.slot, self.occupant, self.settings, self.channels) = (slot, occupant, settings, channels)
+        package init(output: String, slot: Int, occupant: UInt32, settings: PulseSettings, channels: [Int]) {
+            (self.output, self.slot, self.occupant) = (output, slot, occupant)
+            (self.settings, self.channels) = (settings, channels)
         }
 
         /// Whether a card with so many channels has all of its own.

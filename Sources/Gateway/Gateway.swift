@@ -1,6 +1,6 @@
 internal import ALSASequencer
 internal import BeatTime
-internal import CardOutput
+package import CardOutput
 internal import ClockDispatch
 package import ConfigurationFiles
 internal import Essentials
@@ -141,6 +141,9 @@ package final class Gateway: Sendable {
         status.warnings += ((keeper?.notices ?? []) + others()).map(Status.Warning.init)
         return status
     }
+
+    /// What an output on a sound card does now, by its ID; nil if no card plays it.
+    package func plan(ofCardOutput output: String) -> PlayedPlan? { cards.plan(of: output) }
 
     /// The present status, for a caller who keeps watching.
     ///

@@ -50,7 +50,7 @@ final class ListeningRun: Sendable {
         }
 
         /// Passes new clock messages to the calibration, and returns what has been heard so far.
-        func heard(_ clock: SentClock?) -> ListeningSession.Heard {
+        func heard(_ clock: inout (any OutputClock)?) -> ListeningSession.Heard {
             state.withLock { state in
                 var heard = ListeningSession.Heard()
                 (heard.isOpen, heard.blocks, heard.problem) = (state.calibration != nil, state.blocks, state.problem)
@@ -126,12 +126,13 @@ final class ListeningRun: Sendable {
             card = try openCard(request.device, request.channels) { [sound] in sound.take($0) }
         } catch {
             sound.state.withLock { $0.problem = error }
-            _ = session.withLock { $0.next(sound.heard(nil), at: now) }
+            var none: (any OutputClock)?
+            _ = session.withLock { $0.next(sound.heard(&none), at: now) }
             return nil
         }
-        var clock: SentClock?
+        var clock: (any OutputClock)?
         while true {
-            var heard = sound.heard(clock)
+            var heard = sound.heard(&clock)
             if clock != nil { heard.outputs = gateway.status().outputs }
             switch session.withLock({ $0.next(heard, at: now) }) {
             case .wait: try? await Task.sleep(for: Self.interval)
@@ -146,17 +147,22 @@ final class ListeningRun: Sendable {
         }
     }
 
-    private func hear(_ clock: inout SentClock?) -> Result<ListeningSession.Start, ListeningProblem> {
+    private func hear(_ clock: inout (any OutputClock)?) -> Result<ListeningSession.Start, ListeningProblem> {
         let status = gateway.status()
         let output = status.outputs.first { $0.id == request.output }
         do throws(ListeningProblem) {
-            clock = try output.map { output throws(ListeningProblem) in try SentClock(of: output) }
+            clock = try output.map { output throws(ListeningProblem) in try self.clock(of: output) }
         } catch {
             return .failure(error)
         }
         sound.state.withLock { $0.calibration?.begin(offset: (output?.offsetMilliseconds ?? 0) * 1_000) }
         return .success(
             .init(outputs: status.outputs, isPlaying: status.playing, tempo: status.tempo, quantum: status.quantum))
+    }
+
+    private func clock(of output: Status.Output) throws(ListeningProblem) -> any OutputClock {
+        guard output.soundCard != nil else { return try SentClock(of: output) }
+        return PlannedClock { [gateway] in gateway.plan(ofCardOutput: output.id) }
     }
 
     private func perform(_ command: Command) async -> Result<Void, ListeningProblem> {

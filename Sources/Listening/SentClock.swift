@@ -3,8 +3,14 @@ package import GatewayStatus
 internal import MIDIClock
 internal import SoundCalibration
 
+/// What an output sends.
+protocol OutputClock {
+    /// Passes to a calibration everything that the output has sent since the last call.
+    mutating func tell(_ calibration: inout SoundCalibration)
+}
+
 /// Receives what an output sends, with the kernel's timestamps.
-struct SentClock {
+struct SentClock: OutputClock {
     private let input: SequencerInput
     private let control: SequencerControl
     private let sender: PortAddress
@@ -39,7 +45,6 @@ struct SentClock {
         (try? SequencerControl(name: "Tactus Calibrate Control"))?.ports().deviceName(of: output)
     }
 
-    /// Passes to a calibration everything that the output has sent since the last call.
     func tell(_ calibration: inout SoundCalibration) {
         var events: [ClockInputEvent] = []
         input.take(into: &events)

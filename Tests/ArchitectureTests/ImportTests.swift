@@ -56,7 +56,8 @@ struct ImportTests {
             ]),
             "Listening": [
                 "BeatTime", "MIDIClock", "Essentials", "ALSASequencer", "AudioCapture", "SoundCards", "OnsetDetection",
-                "SoundCalibration", "RealTime", "GatewayStatus", "Gateway", "Glibc", "Synchronization",
+                "SoundCalibration", "RealTime", "GatewayStatus", "Gateway", "Glibc", "Synchronization", "CardOutput",
+                "ClockDispatch",
             ],
             "DBus": ["CSystemd", "RealTime", "Glibc"],
             "OpenSoundControl": ["CLO"],

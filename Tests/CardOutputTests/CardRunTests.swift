@@ -31,7 +31,7 @@ struct CardRunTests {
                 board.slots[slot] = OutputBoard.Slot(sink: .card, occupant: 7)
                 parts.append(
                     .init(
-                        slot: slot, occupant: 7, settings: settings,
+                        output: "\(slot)", slot: slot, occupant: 7, settings: settings,
                         channels: Array(next..<next + settings.lines.count)))
                 next += settings.lines.count
             }

@@ -12,7 +12,7 @@ extension OutputTable {
                 let settings = output.pulses?.onChannels(channels.count)
             else { continue }
             let part = SoundCardSetup.Part(
-                slot: slot, occupant: output.occupant, settings: settings, channels: channels)
+                output: output.id, slot: slot, occupant: output.occupant, settings: settings, channels: channels)
             if let index = setups.firstIndex(where: { $0.device == device }) {
                 setups[index].parts.append(part)
             } else {
