@@ -16,10 +16,6 @@ PROJECT = pathlib.Path(__file__).resolve().parents[2]
 CACHE = PROJECT / ".lab"
 # Each release with the kernel of the lab that its programs run on.
 SUITES = {"bookworm": "stock", "trixie": "trixie"}
-# What swift.org names for Debian 12, and the same on Debian 13, beside the standard library of each one's C++.
-BESIDE_SWIFT = ("binutils-gold gcc git libcurl4-openssl-dev libedit-dev libicu-dev libncurses-dev libpython3-dev "
-                "libsqlite3-dev libxml2-dev pkg-config tzdata uuid-dev")
-CXX = {"bookworm": "libstdc++-12-dev", "trixie": "libstdc++-14-dev"}
 
 
 def run(*command, **options):
@@ -115,7 +111,7 @@ class Builder(Root):
     """A root with a clone of the present commit in /root/tactus.
 
     Swift itself is shown from this system, as unpacking 3 GB is no work of ours; what swift.org asks for beside it is
-    installed.
+    installed, as releases do it.
     """
 
     def __init__(self, suite):
@@ -123,8 +119,8 @@ class Builder(Root):
         settings = pathlib.Path("/etc/gitconfig")
         if settings.exists():
             shutil.copy(settings, self.folder / "etc/gitconfig")
-        self(f"apt-get install -y --no-install-recommends {BESIDE_SWIFT} {CXX[suite]}")
         run("git", "clone", "--quiet", PROJECT, self.folder / "root/tactus", check=True)
+        self.build("Packaging/install-swift")
 
     def build(self, commands):
         """Runs commands in the project's folder."""

@@ -4,8 +4,11 @@
 network namespace of its own, or in the lab.
 """
 
+import functools
+import http.server
 import re
 import shutil
+import threading
 import time
 
 import pytest
@@ -18,20 +21,22 @@ from rig.documents import block, linked
 def built(tmp_path_factory):
     """A folder for each release, with what is built there as the documentation says, lintian's judgement included.
 
-    `packages` has the package, `again` the same made once more, and `earlier` the same program as of an earlier version.
+    `packages` has the package, `again` the same made once more, `earlier` the same program as of an earlier version, and
+    `released` with a version as the release workflow gives it.
     """
     folders = {}
     for suite in SUITES:
         folders[suite] = tmp_path_factory.mktemp(suite)
         root = Builder(suite)
         began = time.monotonic()
-        root.build(block("docs/getting-started.md", "make deb").text.partition("sudo apt install ./")[0])
+        root.build(block("docs/raspberry-pi.md", "make deb").text.partition("sudo apt install ./")[0])
         print(f"\n{suite}: built in {(time.monotonic() - began) / 60:.0f} min")
         root.build("""
             Packaging/deb .build/again "$(dpkg-deb --field .build/packages/*.deb Version)"
             Packaging/deb .build/earlier 0.0.1
+            Packaging/deb .build/released "9.9.9~deb$(. /etc/os-release; echo $VERSION_ID)"
         """)
-        for name in ("packages", "again", "earlier"):
+        for name in ("packages", "again", "earlier", "released"):
             shutil.copytree(root.folder / "root/tactus/.build" / name, folders[suite] / name)
         root.remove()
     return folders
@@ -56,7 +61,7 @@ def package(root, built):
 
 @pytest.fixture
 def earlier(built):
-    """As it is released: of the oldest Debian, for all of them."""
+    """Of the oldest Debian, as on a system that was upgraded from it."""
     return only(built[min(SUITES)] / "earlier")
 
 
@@ -192,6 +197,16 @@ def test_a_box_that_nobody_logs_in_to_plays_once_it_is_switched_on(root):
     assert re.search(r"^ticks +\d\d\d ticks, 0 lost, 0 doubled", done.stdout, re.M), done.stdout
 
 
+def test_the_page_of_the_board_opens_the_panel(root):
+    """Its configuration is right, and the service may read the secret, but not everybody; what needs systemd is left out."""
+    before = root("cat /etc/tactus/config.yaml")
+    said = root(block("docs/raspberry-pi.md", "config check").text.partition("sudo systemctl")[0])
+    assert "/etc/tactus/config.yaml" in said
+    assert root("stat --format='%A %U %G' /etc/tactus/token") == "-rw-r----- root tactus\n"
+    root("rm /etc/tactus/token")
+    (root.folder / "etc/tactus/config.yaml").write_text(before)
+
+
 def test_every_command_works_after_a_phone_was_let_in(root):
     """README's recipe, and then what it says to do if something is wrong."""
     recipe = block("README.md", "--http-token-file").text
@@ -234,3 +249,46 @@ def test_an_upgrade_keeps_the_configuration_and_a_purge_only_what_the_owner_adde
     assert root("cat /etc/tactus/config.yaml") == "version: 1\n"
     root("apt-get purge -y --auto-remove tactus")
     assert {path for path in root.files() if "tactus" in path} == {"/etc/tactus", "/etc/tactus/token"}
+
+
+class Shower(http.server.SimpleHTTPRequestHandler):
+    """Shows a folder, and does not tell who asks."""
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def repository(built, tmp_path):
+    """The address of an apt repository with a package for each Debian, made as docs/releasing.md says."""
+    root = Root(min(SUITES), name="repository")
+    packages = root.folder / "root/packages"
+    packages.mkdir()
+    for folder in built.values():
+        shutil.copy(only(folder / "released"), packages)
+    shutil.copytree(PROJECT / "Packaging", root.folder / "root/Packaging")
+    root("""
+        Packaging/sums packages
+        apt-get install --no-install-recommends gpg gpg-agent
+        gpg --batch --passphrase '' --quick-generate-key 'Tactus packages' ed25519 sign never
+    """)
+    root(block("docs/releasing.md", "Packaging/apt-repository").text)
+    run("cp", "--recursive", root.folder / "root/repository", tmp_path, check=True)
+    root.remove()
+    shower = functools.partial(Shower, directory=tmp_path / "repository")
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), shower) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+@pytest.mark.parametrize("suite", SUITES)
+def test_apt_installs_it_from_a_repository(repository, suite):
+    root = Root(suite, name="user")
+    recipe = block("docs/releasing.md", "tactus.sources").text
+    root(recipe.replace("https://REPOSITORY", repository))
+    version = root(". /etc/os-release; dpkg-query -W -f '${Version}' tactus; echo; echo 9.9.9~deb$VERSION_ID").split()
+    assert version[0] == version[1], "each Debian has its own package"
+    # Without the key, nothing of the repository counts.
+    root("rm /etc/apt/keyrings/tactus.asc; apt-get update -o APT::Update::Error-Mode=any 2>&1", expect=100)
+    root.remove()
