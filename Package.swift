@@ -116,7 +116,8 @@ let package = Package(
         part(
             "Listening",
             uses: [
-                "ALSASequencer", "AudioCapture", "BeatTime", "CardOutput", "ClockDispatch", "Essentials", "Gateway", "GatewayStatus", "MIDIClock",
+                "ALSASequencer", "AudioCapture", "BeatTime", "CardOutput", "ClockDispatch", "Essentials", "Gateway",
+                "GatewayStatus", "MIDIClock",
                 "OnsetDetection", "RealTime", "SoundCalibration", "SoundCards",
             ]),
         part("OpenSoundControl", uses: ["CLO"]),
