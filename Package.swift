@@ -217,8 +217,8 @@ let package = Package(
         tests(
             of: "Listening",
             uses: [
-                "ALSASequencer", "AudioCapture", "BeatTime", "CardOutput", "Gateway", "GatewayStatus", "MIDIClock",
-                "SoundCalibration",
+                "ALSASequencer", "AudioCapture", "BeatTime", "CardOutput", "ClockDispatch", "Gateway", "GatewayStatus",
+                "MIDIClock", "SoundCalibration",
             ]),
         tests(of: "Doctor", uses: ["Simulation"]),
         tests(

@@ -13,10 +13,10 @@ struct PlannedClock: OutputClock {
     private let plan: @Sendable () -> PlayedPlan?
     private var planner = TickPlanner()
     /// Everything before this time is told.
-    private var told = HostTime.now()
+    private var told: HostTime
     private var realigning: OutputBoard.Realigning?
 
-    init(_ plan: @escaping @Sendable () -> PlayedPlan?) { self.plan = plan }
+    init(at now: HostTime = .now(), _ plan: @escaping @Sendable () -> PlayedPlan?) { (told, self.plan) = (now, plan) }
 
     mutating func tell(_ calibration: inout SoundCalibration) {
         guard let plan = plan() else { return }

@@ -13,7 +13,7 @@ struct ImportTests {
             "MIDIClock": ["BeatTime"],
             "TimeCode": ["BeatTime"],
             "CardClock": ["BeatTime"],
-            "Pulses": ["BeatTime", "CardClock", "MIDIClock"],
+            "Pulses": ["BeatTime", "CardClock", "MIDIClock", "Glibc"],  // sine, cosine and the exponential
             "ClockMeter": ["BeatTime", "MIDIClock"],
             "GatewayStatus": [],
             "LoopGuard": ["BeatTime", "MIDIClock"],
