@@ -11,7 +11,7 @@ import statistics
 
 import pytest
 
-from rig.figures import PER_BEAT, usual
+from rig.figures import PER_BEAT, unevenness, usual
 from rig.gateway import PROJECT
 from rig.labs import KERNELS, Boot
 
@@ -65,13 +65,6 @@ def nearest(times, at):
     index = bisect.bisect(times, at)
     number = min(range(max(0, index - 1), min(len(times), index + 1)), key=lambda number: abs(times[number] - at))
     return number, at - times[number]
-
-
-def unevenness(times, interval=INTERVAL):
-    """How far nine ticks in ten are from their places in an even clock; fails if one was lost or doubled."""
-    assert round((times[-1] - times[0]) / interval) == len(times) - 1, "a tick was lost or doubled"
-    start = statistics.median(at - number * interval for number, at in enumerate(times))
-    return usual(at - start - number * interval for number, at in enumerate(times))
 
 
 def connected(status):
@@ -200,7 +193,7 @@ def test_a_configuration_is_read_again_without_a_seam_and_a_broken_one_is_refuse
     seam = max(abs(b - a - INTERVAL) for a, b in zip(ticks(edited), ticks(edited)[1:]))
     figure("the edited output, two ticks farthest from their distance", f"{seam:.0f} us instruction-time", "half a tick")
     assert seam < INTERVAL / 2
-    worst = unevenness(ticks(untouched))
+    worst = unevenness(ticks(untouched), INTERVAL)
     figure("an output that was not touched, nine ticks in ten from an even clock", f"{worst:.0f} us instruction-time", "1000 us")
     assert moves(untouched) == ["start", "stop"] and worst < 1_000
     for since, to, offset in (("started", "offset", 0), ("exchanged", "broken", -4_500)):
@@ -252,7 +245,7 @@ def test_a_remote_control_moves_the_others_and_none_of_their_ticks_and_a_leader_
     took = [at - (pressed - 3_000) for at, pressed in zip(heard, record["pressed"])]
     figure("from the button to the other machine", f"{max(took) / 1000:.1f} ms instruction-time")
     assert all(0 < delay for delay in took)
-    assert unevenness(ticks(record["remote"])) < 1_000
+    assert unevenness(ticks(record["remote"]), INTERVAL) < 1_000
 
     last = record["followed"]
     assert last["mode"] == "follow" and "Box MIDI 1" in last["reason"]
@@ -345,7 +338,7 @@ def test_a_machine_that_is_taken_stuck_or_cut_off_is_told_and_joins_again_at_a_b
     figure("the cut off one's first tick from the bar", f"{late:.0f} us instruction-time", "half a tick")
     assert abs(late) < INTERVAL / 2
     assert heard_by(record["ports"], "Drums MIDI 1") == ["Drums"]
-    assert moves(steady) == ["start", "stop"] and unevenness(ticks(steady)) < 1_000
+    assert moves(steady) == ["start", "stop"] and unevenness(ticks(steady), INTERVAL) < 1_000
 
 
 def test_a_program_that_stopped_reading_is_brought_in_step_when_it_reads_again_and_disturbs_no_other(recorded):

@@ -1,25 +1,26 @@
 """Pulses of a sound card that drifts, in the lab: recorded through a loop of sound, beside a MIDI clock.
 
-The loop is a digital one, so the record has each sample as it was played. It has one minute of a card that is 1000 ppm
-fast; `MINUTES=10` takes ten, and those that are 100 ppm fast and slow, too.
+The loop is a digital one, so the record has each sample as it was played. It has 42 s of a card that is 1000 ppm fast;
+`MINUTES=10` takes ten minutes, and cards that are 100 ppm fast and slow, too.
 """
 
+import json
 import os
 
 import pytest
 
 from guest.pulses import TEMPO
-from rig.figures import PER_BEAT, straight
+from rig.figures import PER_BEAT, straight, unevenness
 from rig.labs import Boot
 
 pytestmark = pytest.mark.real("sequencer")
 
-MINUTES = int(os.environ.get("MINUTES", "1"))
-DRIFTS = (1_000,) if MINUTES == 1 else (-100, 100, 1_000)  # by millionths
-SECONDS = 60 * MINUTES
+MINUTES = float(os.environ.get("MINUTES", "0.7"))
+DRIFTS = (1_000,) if MINUTES < 1 else (-100, 100, 1_000)  # by millionths
+SECONDS = round(60 * MINUTES)
 BOOTS = [Boot({str(drift): ("pulses.py", drift, SECONDS)}, takes_long=True) for drift in DRIFTS]
 SETTLED = 20  # seconds after which the card's rate is known
-UNEVEN, APART = 150, 200  # microseconds
+UNEVEN, APART, EVEN = 150, 200, 100  # microseconds
 STOPPED = 100  # milliseconds
 each_drift = pytest.mark.parametrize("drift", DRIFTS)
 
@@ -116,6 +117,25 @@ def test_a_click_sounds_with_the_pulse_of_each_beat(record, drift, figure):
     figure("from a beat's pulse to its click, at most", f"{farthest:.2f} samples", "1.5 samples")
     assert len(record["clicks"]) == len(beats) and farthest <= 1.5
     assert record["loudest click"] == pytest.approx(0.47, abs=0.03)
+
+
+@each_drift
+def test_a_click_is_calibrated_by_listening_though_a_card_sends_no_messages(record, drift, figure):
+    status, out, error = record["calibrated"]
+    assert status == 0, error
+    delay = json.loads(out)["delayMicroseconds"]
+    figure("the click is heard later than planned by", f"{delay:.0f} us", "500 us")
+    assert abs(delay) < 500
+
+
+@each_drift
+def test_midi_ticks_are_as_even_beside_a_card_as_without(record, drift, figure):
+    interval = 60e6 / TEMPO / PER_BEAT
+    beside, without = (
+        unevenness([at for name, at in events if name == "clock"][PER_BEAT:], interval)
+        for events in (record["midi"], record["alone"]))
+    figure("nine MIDI ticks in ten beside a card, and without", f"{beside:.1f} and {without:.1f} us from an even clock")
+    assert beside < without + EVEN
 
 
 @each_drift

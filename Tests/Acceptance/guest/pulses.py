@@ -102,8 +102,22 @@ class Recorder(threading.Thread):
         return min(low for low, _ in both) / (2 * self.half), max(high for _, high in both) / (2 * self.half)
 
 
+def alone(seconds):
+    """The ticks of a gateway that plays on no sound card."""
+    midi = FramedLine(0)
+    with tempfile.TemporaryDirectory() as folder, Gateway(
+            "--no-link", "--tempo", TEMPO, "--output", "VirMIDI 0-0", folder=folder) as gateway:
+        preload(gateway.process.pid, "self")
+        midi.hear(seconds * TEMPO * 24 // 60)
+    midi.close()
+    return midi.events
+
+
 def play(seconds):
-    """Plays a song, with a second of stopped clock before and two after it; returns what both outputs sent."""
+    """Plays a song, with a second of stopped clock before and two after it; returns what all outputs sent.
+
+    Then the click is calibrated by listening, faster, as that needs eighty beats.
+    """
     per_second = TEMPO * 24 // 60
     midi = FramedLine(0)
     with tempfile.TemporaryDirectory() as folder, Gateway(
@@ -118,18 +132,21 @@ def play(seconds):
         gateway.post("transport", {"playing": False})
         midi.hear(2 * per_second)
         recorder.stop()
-    midi.close()
+        midi.close()
+        gateway.command("tempo", 2 * TEMPO).check_returncode()
+        calibrated = gateway.command("calibrate", "click", "--listen", CAPTURE, "--channel", 3, "--json")
     return {
         "rate": recorder.rate, "error": recorder.error, "stamps": recorder.stamps, "midi": midi.events,
         "crossings": {line: recorder.crossings(channel) for channel, line in enumerate(LINES)},
         "levels": {line: recorder.levels(channel) for channel, line in enumerate(LINES)},
-        "clicks": recorder.onsets(2), "loudest click": recorder.levels(2)[1]}
+        "clicks": recorder.onsets(2), "loudest click": recorder.levels(2)[1],
+        "calibrated": [calibrated.returncode, calibrated.stdout, calibrated.stderr]}
 
 
 def main(result, drift, seconds):
     make_loop()
     set_drift(int(drift))
-    pathlib.Path(result).write_text(json.dumps(play(int(seconds))))
+    pathlib.Path(result).write_text(json.dumps({"alone": alone(8)} | play(int(seconds))))
 
 
 if __name__ == "__main__":

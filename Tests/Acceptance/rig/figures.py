@@ -22,6 +22,13 @@ def usual(errors):
     return quantile([abs(error) for error in errors], 0.9)
 
 
+def unevenness(times, interval):
+    """How far nine ticks in ten are from their places in an even clock; fails if one was lost or doubled."""
+    assert round((times[-1] - times[0]) / interval) == len(times) - 1, "a tick was lost or doubled"
+    start = statistics.median(at - number * interval for number, at in enumerate(times))
+    return usual(at - start - number * interval for number, at in enumerate(times))
+
+
 def straight(points):
     """Slope and intercept of the least-squares line through (x, y) points."""
     mean_x = statistics.fmean(x for x, _ in points)
