@@ -115,6 +115,11 @@ struct CardRun {
         }
     }
 
+    /// How far ahead a card is written, in microseconds.
+    func ahead(of card: borrowing some PlayedCard & ~Copyable) -> Int64 {
+        Int64(framesAhead(of: card)) * 1_000_000 / Int64(card.sampleRate)
+    }
+
     private func framesAhead(of card: borrowing some PlayedCard & ~Copyable) -> Int {
         min(max(lead * card.sampleRate / 1_000_000, 2 * card.periodSize), card.bufferSize - card.blockSize)
     }

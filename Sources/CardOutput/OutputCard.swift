@@ -9,7 +9,7 @@ internal import Synchronization
 
 /// Plays the lines of outputs on a sound card, on a thread of its own.
 ///
-/// The thread takes no lock while it plays, and allocates nothing but after an underrun.
+/// The thread takes no lock while it plays and allocates nothing, but after an underrun.
 package final class OutputCard: Sendable {
     package let setup: SoundCardSetup
     private let board: TripleBuffer<OutputBoard>
@@ -26,10 +26,24 @@ package final class OutputCard: Sendable {
 
     package enum State: Hashable, Sendable {
         case opening
-        /// The sample rate is in Hz; without an own clock, a plug-in such as a sound server tells how far the card is.
-        /// Outputs with a channel above its last one stay away.
-        case playing(sampleRate: Int, hasOwnClock: Bool, channelCount: Int)
+        case playing(Playing)
         case failed(ALSAError)
+    }
+
+    package struct Playing: Hashable, Sendable {
+        /// In Hz.
+        package var sampleRate: Int
+        /// If not, a plug-in such as a sound server tells how far the card is.
+        package var hasOwnClock: Bool
+        /// Outputs with a channel above its last one stay away.
+        package var channelCount: Int
+        /// How far ahead it is written, in microseconds; more after it has fallen silent.
+        package var ahead: Int64
+
+        package init(sampleRate: Int, hasOwnClock: Bool, channelCount: Int, ahead: Int64) {
+            (self.sampleRate, self.hasOwnClock) = (sampleRate, hasOwnClock)
+            (self.channelCount, self.ahead) = (channelCount, ahead)
+        }
     }
 
     /// Time between two looks at the card, in nanoseconds.
@@ -81,10 +95,10 @@ package final class OutputCard: Sendable {
 
     /// What is known of the card; nil unless it plays.
     package var figures: Figures? {
-        guard case .playing(let sampleRate, let hasOwnClock, _) = state else { return nil }
+        guard case .playing(let playing) = state else { return nil }
         let error = rateError.load(ordering: .relaxed)
         return Figures(
-            sampleRate: sampleRate, hasOwnClock: hasOwnClock,
+            sampleRate: playing.sampleRate, hasOwnClock: playing.hasOwnClock,
             partsPerMillion: error < 0 ? nil : Double(rate.load(ordering: .relaxed)) / 1e6,
             error: error < 0 ? nil : Double(error) / 1e6, underruns: underruns.load(ordering: .relaxed))
     }
@@ -102,10 +116,6 @@ package final class OutputCard: Sendable {
     private func run() {
         do throws(ALSAError) {
             var card = try open()
-            stateNow.withLock {
-                $0 = .playing(
-                    sampleRate: card.sampleRate, hasOwnClock: card.hasOwnClock, channelCount: card.channelCount)
-            }
             try play(&card)
         } catch {
             stateNow.withLock { $0 = .failed(error) }
@@ -127,6 +137,10 @@ package final class OutputCard: Sendable {
 
     private func play(_ card: inout PCMOutput) throws(ALSAError) {
         var run = CardRun(setup, on: card)
+        var playing = Playing(
+            sampleRate: card.sampleRate, hasOwnClock: card.hasOwnClock, channelCount: card.channelCount,
+            ahead: run.ahead(of: card))
+        stateNow.withLock { $0 = .playing(playing) }
         while !isStopping.load(ordering: .acquiring) {
             // Closures cannot throw the error's type.
             var failure: ALSAError?
@@ -135,6 +149,10 @@ package final class OutputCard: Sendable {
             }
             if let failure { throw failure }
             count(&run)
+            if run.ahead(of: card) != playing.ahead {
+                playing.ahead = run.ahead(of: card)
+                stateNow.withLock { $0 = .playing(playing) }
+            }
             sleep()
         }
     }

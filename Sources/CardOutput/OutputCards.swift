@@ -6,7 +6,7 @@ internal import Synchronization
 
 /// The sound cards that outputs play on: opens those that are wanted, tries absent ones again, and closes others.
 ///
-/// One thread calls it, but for ``figures``.
+/// One thread calls it, but for ``figures``, ``plan(of:)`` and ``isWanted(_:)``.
 package final class OutputCards: Sendable {
     private let counters: OutputThread
     private let priority: Int32
@@ -92,18 +92,28 @@ package final class OutputCards: Sendable {
         }
     }
 
-    /// What an output on a card does now; any thread.
+    /// What an output does that plays on a card; any thread.
     ///
     /// - Parameter output: its ID.
     /// - Returns: nil if no card plays it.
     package func plan(of output: String) -> PlayedPlan? {
-        let part = cards.withLock { cards in
-            cards.values.lazy.compactMap { entry in entry.card?.setup.parts.first { $0.output == output } }.first
+        guard let board = board.withLock(\.self) else { return nil }
+        for card in cards.withLock({ $0.values.compactMap(\.card) }) {
+            guard case .playing(let playing) = card.state,
+                let part = card.setup.parts.first(where: { $0.output == output && $0.fits(on: playing.channelCount) })
+            else { continue }
+            let slot = board.slots[part.slot]
+            guard slot.occupant == part.occupant else { continue }
+            return PlayedPlan(
+                plan: slot.plan(board.transport), map: board.map, realigning: slot.realigning,
+                underruns: card.underrunCount)
         }
-        guard let part, let board = board.withLock(\.self) else { return nil }
-        let slot = board.slots[part.slot]
-        guard slot.occupant == part.occupant else { return nil }
-        return PlayedPlan(plan: slot.plan(board.transport), map: board.map, realigning: slot.realigning)
+        return nil
+    }
+
+    /// Whether an output is one on a card, by its ID; any thread.
+    package func isWanted(_ output: String) -> Bool {
+        cards.withLock { $0.values.contains { $0.wanted?.parts.contains { $0.output == output } == true } }
     }
 
     /// What is known of the cards that play, by their names; any thread.

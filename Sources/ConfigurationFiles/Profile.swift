@@ -73,8 +73,9 @@ package struct Profile: Hashable, Sendable {
         self.name = name
     }
 
-    /// Uses the best way to realign that the device supports, unless the file names one.
-    mutating func settleRealign() {
+    /// Uses the best way to realign that the device supports, unless the file names one; a click sounds in songs only.
+    mutating func settle() {
+        if PulseSettings(pulses).clickCount > 0 { settings.isClockAlwaysOn = false }
         let best: OutputSettings.Realign =
             settings.missingForSongPosition == nil ? .songPosition : settings.start == .none ? .none : .restart
         settings.realign = statedRealign ?? best

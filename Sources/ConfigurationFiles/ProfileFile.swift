@@ -16,7 +16,7 @@ extension Profile {
             reading.mistakes += profile.timeCodeMistakes(in: root["time-code"])
             reading.mistakes += profile.pulseMistakes(in: root["pulses"])
         }
-        settleRealign()
+        settle()
     }
 
     /// Reads a profile file.

@@ -24,7 +24,7 @@ extension Profile {
         reading.mistakes += profile.timeCodeMistakes(in: overrides.timeCode)
         reading.mistakes += profile.pulseMistakes(in: overrides.timeCode)
         guard reading.mistakes.isEmpty else { throw Mistakes(reading.mistakes) }
-        profile.settleRealign()
+        profile.settle()
         return profile
     }
 }

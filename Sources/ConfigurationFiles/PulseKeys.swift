@@ -7,10 +7,10 @@ struct PulseItem: Hashable, Sendable {
     var perBeat: Int64?
     var everyBars: Int64?
     var width: PulseWidth?
-    /// Levels in hundredths of full scale.
-    var low: Int64 = 0
-    var high: Int64 = 100
-    var isInverted = false
+    /// Levels in hundredths of full scale: 0 and 100 if nothing is said.
+    var low: Int64?
+    var high: Int64?
+    var isInverted: Bool?
     /// Levels of a click's sounds, in hundredths.
     var bar: Int64?
     var beat: Int64?
@@ -61,14 +61,15 @@ struct PulseItem: Hashable, Sendable {
             signal = .trigger(trigger, microseconds: width)
         case (.click, _, _): return click
         }
+        let (low, high) = (low ?? 0, high ?? 100)
         guard low != high else { return .failure(Complaint(advice: "'low' and 'high' must differ")) }
         var line = PulseLine(signal)
-        (line.low, line.high, line.isInverted) = (Float(low) / 100, Float(high) / 100, isInverted)
+        (line.low, line.high, line.isInverted) = (Float(low) / 100, Float(high) / 100, isInverted ?? false)
         return .success(line)
     }
 
     private var click: Result<PulseLine, Complaint> {
-        guard perBeat == nil, everyBars == nil, width == nil, low == 0, high == 100, !isInverted else {
+        guard perBeat == nil, everyBars == nil, width == nil, low == nil, high == nil, isInverted == nil else {
             return .failure(Complaint(advice: "a click takes only the keys 'bar', 'beat' and 'off-beat'"))
         }
         let levels = [bar ?? 100, beat ?? 70, offBeat ?? 0].map { Float($0) / 100 }

@@ -145,6 +145,9 @@ package final class Gateway: Sendable {
     /// What an output on a sound card does now, by its ID; nil if no card plays it.
     package func plan(ofCardOutput output: String) -> PlayedPlan? { cards.plan(of: output) }
 
+    /// Whether an output is on a sound card, by its ID.
+    package func isCardOutput(_ output: String) -> Bool { cards.isWanted(output) }
+
     /// The present status, for a caller who keeps watching.
     ///
     /// Link does not leave the network for lack of use while this is called at least once a second.

@@ -161,7 +161,11 @@ final class ListeningRun: Sendable {
     }
 
     private func clock(of output: Status.Output) throws(ListeningProblem) -> any OutputClock {
-        guard output.soundCard != nil else { return try SentClock(of: output) }
+        guard gateway.isCardOutput(output.id) else { return try SentClock(of: output) }
+        guard gateway.plan(ofCardOutput: output.id) != nil else {
+            throw ListeningProblem(
+                .unavailable, "the sound card of \(output.name) does not play; 'tactus status' says why")
+        }
         return PlannedClock { [gateway] in gateway.plan(ofCardOutput: output.id) }
     }
 

@@ -15,11 +15,17 @@ struct PlannedClock: OutputClock {
     /// Everything before this time is told.
     private var told: HostTime
     private var realigning: OutputBoard.Realigning?
+    /// How often the card had fallen silent at the beginning.
+    private var underruns: Int?
 
     init(at now: HostTime = .now(), _ plan: @escaping @Sendable () -> PlayedPlan?) { (told, self.plan) = (now, plan) }
 
     mutating func tell(_ calibration: inout SoundCalibration) {
-        guard let plan = plan() else { return }
+        guard let plan = plan(), plan.underruns == underruns ?? plan.underruns else {
+            told = .now()
+            return calibration.lost()
+        }
+        underruns = plan.underruns
         for (message, time) in messages(plan, until: .now()) { calibration.sent(message, at: time) }
     }
 

@@ -2,7 +2,7 @@ internal import Glibc
 
 /// A click as samples: a tone that fades within hundredths of a second.
 ///
-/// It begins between two samples if need be, as its first sample is taken from the middle of the wave.
+/// It begins between two samples if need be: its first sample is then a little way into the wave.
 struct ClickWave: Sendable {
     /// The tone turns and shrinks with each sample; its height is what is heard.
     private var (height, width): (Float, Float) = (0, 0)
@@ -38,7 +38,7 @@ struct ClickWave: Sendable {
     /// Adds what falls into a block to a channel.
     mutating func write(on channel: Int, of block: inout SampleBlock) {
         while frame < block.frames.upperBound, abs(height) + abs(width) > Self.least {
-            if frame >= block.first { block[channel, frame] += height }
+            block[channel, frame] += height
             (height, width) = (height * turn.width + width * turn.height, width * turn.width - height * turn.height)
             frame += 1
         }

@@ -12,14 +12,17 @@ struct LineState: Sendable {
     private(set) var fall: HostTime?
     /// It stays off until this time, so that its machine sees that it was off.
     private var offUntil = HostTime(microseconds: .min / 2)
-    /// A clock takes one of so many planned pulses; for a click, there are so many in a bar.
+    /// A clock takes one of so many planned pulses.
     private var stride: Int64 = 1
     /// Whether a song plays or is about to, so that there are bars.
     private var hasBars = false
-    /// Whether a bar has begun since then, with which clicks begin.
+    /// Whether clicks have begun: with the song, or with a bar before it.
     private var isInBars = false
-    /// The part of the song in which a click is silent, and where the song begins.
-    private var rest = (part: Rest.none, origin: Int64(0))
+    /// The song, and the part of it in which a click is silent.
+    private var song = PlannedTransport.stopped
+    private var rest = Rest.none
+    /// A click that is later than this, in microseconds, is left out.
+    private static let latestClick: Int64 = 10_000
 
     init(_ line: PulseLine, pulsesPerBeat: Int64) { (self.line, self.pulsesPerBeat) = (line, pulsesPerBeat) }
 
@@ -27,9 +30,8 @@ struct LineState: Sendable {
     mutating func look(at plan: OutputPlan, _ planner: TickPlanner, on map: TempoMap, from now: HostTime) {
         hasBars = plan.transport.isPlaying
         if case .click = line.signal {
-            stride = PulseRate.everyBars(1).stride(pulsesPerBeat: pulsesPerBeat, plan.transport)
-            isInBars = isInBars && hasBars
-            rest = (plan.rest, plan.transport.startTick)
+            (song, rest) = (plan.transport, plan.rest)
+            isInBars = hasBars && (isInBars || map.time(ofTick: song.startTick) < now)
         }
         guard case .clock(let rate, let width) = line.signal else { return }
         stride = rate.stride(pulsesPerBeat: pulsesPerBeat, plan.transport)
@@ -57,7 +59,7 @@ struct LineState: Sendable {
         case (.trigger(.startAndStop, _), .start), (.trigger(.startAndStop, _), .stop): return true
         case (.click(let levels), _):
             guard let click = click(with: planned), isInBars || click == .bar else { return false }
-            return levels[click] > 0 && !rest.part.contains(planned.place.tick &- rest.origin)
+            return levels[click] > 0 && !rest.contains(songTick(of: planned))
         case (.clock, _), (.run, _), (.trigger, _): return false
         }
     }
@@ -65,10 +67,14 @@ struct LineState: Sendable {
     /// The click that a tick of a song asks for.
     func click(with planned: PlannedMessage) -> Click? {
         guard case .click = line.signal, planned.message == .timingClock, hasBars else { return nil }
-        if planned.pulse % stride == 0 { return .bar }
-        if planned.pulse % pulsesPerBeat == 0 { return .beat }
-        return planned.pulse % (pulsesPerBeat / 2) == 0 ? .offBeat : nil
+        // Beats are those of a machine that gets these pulses; bars are the session's.
+        guard planned.pulse % pulsesPerBeat == 0 else {
+            return planned.pulse % (pulsesPerBeat / 2) == 0 ? .offBeat : nil
+        }
+        return planned.place.millionths == 0 && songTick(of: planned) % song.ticksPerBar == 0 ? .bar : .beat
     }
+
+    private func songTick(of planned: PlannedMessage) -> Int64 { planned.place.tick &- song.startTick }
 
     /// Does what a message says.
     ///
@@ -88,7 +94,8 @@ struct LineState: Sendable {
             return false
         case (.click, _):
             isInBars = isInBars || click(with: planned) == .bar
-            return goesOn(with: planned) ? true : nil
+            let late = planned.belated + planned.due.microseconds(to: time)
+            return late <= Self.latestClick && goesOn(with: planned) ? true : nil
         case (.clock, _), (.run, _), (.trigger, _): break
         }
         guard goesOn(with: planned), !isOn else { return nil }

@@ -22,10 +22,12 @@ package struct PulseSettings: Hashable, Sendable {
 
     /// These lines on so many channels of a card, of which a single line has any number; nil if they do not fit.
     package func onChannels(_ count: Int) -> PulseSettings? {
-        guard lines.count != count else { return self }
-        guard lines.count == 1, let line = lines.first else { return nil }
-        return PulseSettings(Array(repeating: line, count: count), lead: lead)
+        guard Self.fits(lines, on: count) else { return nil }
+        return lines.count == count ? self : PulseSettings(Array(repeating: lines[0], count: count), lead: lead)
     }
+
+    /// Whether lines can be played on so many channels.
+    package static func fits(_ lines: [PulseLine], on count: Int) -> Bool { lines.count == count || lines.count == 1 }
 
     /// How many pulses are planned for a beat, of which a clock takes one of so many.
     var pulsesPerBeat: Int64 {

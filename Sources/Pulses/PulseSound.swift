@@ -17,6 +17,8 @@ package struct PulseSound: Sendable {
     private var pulses = 0
     /// How many planned pulses there are for one of that line, if it has pulses in each beat.
     private let countedStride: Int64
+    /// Whether pulses that are left out matter to somebody who counts them.
+    private let countsSkipped: Bool
 
     package init(_ settings: PulseSettings, on channels: [Int], first frame: Int) {
         stream = PulseStream(settings)
@@ -26,6 +28,7 @@ package struct PulseSound: Sendable {
         counted = settings.lines.firstIndex(where: \.isClock) ?? 0
         let perBeat = settings.lines.first(where: \.isClock)?.pulsesPerBeat
         countedStride = perBeat.map { max(1, settings.pulsesPerBeat / $0) } ?? 1
+        countsSkipped = settings.clickCount == 0
     }
 
     /// Writes its channels of a block, which follows the last one.
@@ -66,10 +69,11 @@ package struct PulseSound: Sendable {
     /// Requests that a machine that plays is started anew, at a bar.
     package mutating func realign() { stream.realign() }
 
-    /// The pulses of its first clock, and the ones left out, since this was last called.
+    /// The pulses of its first clock, and the ones left out, since this was last called; for a click, its sounds.
     package mutating func takeCounts() -> (pulses: Int, skipped: Int) {
         defer { pulses = 0 }
-        return (pulses, Int(clamping: stream.takeSkipped().pulses / countedStride))
+        let skipped = stream.takeSkipped().pulses
+        return (pulses, countsSkipped ? Int(clamping: skipped / countedStride) : 0)
     }
 
     /// When the stretch of a frame's sample begins.

@@ -17,7 +17,7 @@ struct PortsCommand: ParsableCommand {
 
     @Flag(help: "Print them as JSON: the ports, or with --cards the sound cards.")
     var json = false
-    @Flag(help: "List only sound cards that can play clock pulses.")
+    @Flag(help: "List only sound cards that can play clock pulses or a click.")
     var cards = false
 
     func run() throws {

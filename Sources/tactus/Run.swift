@@ -91,8 +91,8 @@ struct Run: AsyncParsableCommand {
         help: ArgumentHelp(
             """
             A device to drive: NAME or a part of it, CLIENT:PORT, virtual:NAME for a port that others connect to, \
-            raw:PATH[@BAUD] for a device node, FIFO or serial line, or audio:CARD/CHANNEL[+CHANNEL] for clock pulses \
-            from a sound card; then, if you like, = and a profile of 'tactus profiles list'. Repeatable. (default: \
+            raw:PATH[@BAUD] for a device node, FIFO or serial line, or audio:CARD/CHANNEL[+CHANNEL] for clock pulses or \
+            a click from a sound card; then, if you like, = and a profile of 'tactus profiles list'. Repeatable. (default: \
             every device that a profile recognises)
             """, valueName: "port[=profile]"), completion: .takingPort,
         transform: OutputArgument.init(argument:))

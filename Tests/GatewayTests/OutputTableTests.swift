@@ -53,6 +53,10 @@ struct OutputTableTests {
         #expect(warnings.first?.message.hasPrefix("Slow: a 'lead' of 9.5 ms is only possible up to 157 BPM") == true)
     }
 
+    private static func card(channels: Int) -> OutputCard.Playing {
+        .init(sampleRate: 48_000, hasOwnClock: true, channelCount: channels, ahead: 15_000)
+    }
+
     @Test
     func `outputs on one sound card are set up together, and are away until it plays`() throws {
         var configuration = configuration(
@@ -72,7 +76,7 @@ struct OutputTableTests {
         #expect(table.all.allSatisfy { $0.connectedTo == nil && $0.sink == .idle })
         let busy = ALSAError(operation: "snd_pcm_open", code: -EBUSY)
         var states: [String: OutputCard.State] = [
-            "hw:CARD=ES8": .playing(sampleRate: 48_000, hasOwnClock: true, channelCount: 4), "hw:1": .failed(busy),
+            "hw:CARD=ES8": .playing(Self.card(channels: 4)), "hw:1": .failed(busy),
         ]
         var changed = table.cardsChanged(states)
         #expect(changed)
@@ -81,11 +85,11 @@ struct OutputTableTests {
         changed = table.cardsChanged(states)
         #expect(!changed)
         // The card turns out to have fewer channels.
-        states["hw:CARD=ES8"] = .playing(sampleRate: 48_000, hasOwnClock: true, channelCount: 2)
+        states["hw:CARD=ES8"] = .playing(Self.card(channels: 2))
         changed = table.cardsChanged(states)
         #expect(changed)
         #expect(table.all.map(\.connectedTo) == [nil, "hw:CARD=ES8", nil])
-        #expect(table.all[0].trouble?.reason == "the sound card has no channel 4, only 1 to 2")
+        #expect(table.all[0].trouble?.reason == "the sound card has no channel 4; it has 2")
         // After a reload, its profile sends no pulses any more.
         configuration.outputs[2].profile = nil
         table.configure(configuration, devices: [])

@@ -57,6 +57,42 @@ struct ClickTests {
         #expect(rig.edges[0].first?.click == .bar)
     }
 
+    @Test(arguments: [(Int64(2), Int64(1), 0.5), (1, 2, 2), (1, 3, 3)])
+    func `multiplied or divided, it has other beats, and the same bars`(
+        multiply: Int64, divide: Int64, beats: Double
+    ) {
+        var (rig, line) = (PulseRig(settings()), line(120))
+        // It is counted in by one bar.
+        rig.run(Score(line), until: line.time(ofTick: 95).microseconds)
+        var score = Score(line, song(from: 192))
+        (score.plan.settings.multiply, score.plan.settings.divide) = (multiply, divide)
+        rig.run(score, until: 20_000_000)
+        let places = rig.edges[0].map { ((Double($0.time.microseconds) / 1e6 * 48 - 192) / 24 * 2).rounded() / 2 }
+        let first = divide == 3 ? 0.0 : -4
+        #expect(places == places.indices.map { first + Double($0) * beats })
+        #expect(zip(places, rig.edges[0]).allSatisfy { ($1.click == .bar) == ($0.remainder(dividingBy: 4) == 0) })
+    }
+
+    @Test
+    func `a song that has begun is joined at the next beat`() {
+        let clicks = clicks(settings(), asked: 100)
+        #expect(clicks.map { $0.place.rounded() } == (1..<16).map { Double($0) })
+    }
+
+    @Test
+    func `a click that has become too late is left out`() {
+        var (rig, line) = (PulseRig(settings()), line(120))
+        let score = Score(line, song(from: 96))
+        rig.run(score, until: line.time(ofTick: 120).microseconds - 1_000)
+        rig.stall(30_000)
+        rig.run(score, until: line.time(ofTick: 168).microseconds - 1_000)
+        rig.stall(5_000)
+        rig.run(score, until: 5_000_000)
+        let times = rig.edges[0].map { Double($0.time.microseconds) / 1e6 * 48 / 24 - 4 }
+        #expect(times.map { $0.rounded() } == [0, 2, 3, 4, 5])
+        #expect(times.allSatisfy { abs($0 - $0.rounded()) < 0.02 })
+    }
+
     @Test
     func `it is silent while it is muted`() {
         let clicks = clicks(settings(), asked: 60, rest: Rest(from: 72, until: 144))

@@ -116,7 +116,7 @@ extension GatewayEngine {
         return SongPlace(
             tick: transport.isPlaying ? arbiter.line.position(at: now) - Double(transport.startTick) : nil,
             ticksPerBar: transport.ticksPerBar, microsecondsPerBeat: arbiter.line.microsecondsPerBeat,
-            delay: SessionEdit.propagationTime + report.horizon, now: now)
+            delay: SessionEdit.propagationTime + horizon, now: now)
     }
 
     /// A tempo computed from the present one, in BPM and to a thousandth.

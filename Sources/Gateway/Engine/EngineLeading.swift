@@ -96,13 +96,16 @@ extension GatewayEngine {
         decide(at: now) { $0.sourcesChanged(to: available, at: $1) }
     }
 
+    /// How far ahead the outputs have been given what they send, in microseconds.
+    var horizon: Int64 { max(report.horizon, outputs.cardsAhead) }
+
     /// How soon every output can play, in microseconds.
     func reach(at now: HostTime) -> Int64 {
         let beat = arbiter.line.microsecondsPerBeat
         let slowest =
             outputs.all.filter(\.isEnabled).map { $0.settings(at: now).reach(microsecondsPerBeat: beat) }
             .max() ?? 0
-        return SessionEdit.propagationTime + report.horizon + max(0, slowest)
+        return SessionEdit.propagationTime + horizon + max(0, slowest)
     }
 
     mutating func setPlaying(

@@ -1,5 +1,6 @@
 package import ConfigurationFiles
 internal import MIDIClock
+internal import Pulses
 
 /// An output that the user asks for.
 package struct OutputRequest: Hashable, Sendable {
@@ -40,8 +41,7 @@ package struct OutputRequest: Hashable, Sendable {
             return
                 "a sound card needs a profile that sends pulses, such as din-sync-24; 'tactus profiles list' has them"
         }
-        // A single line may be on any number of channels.
-        guard lines > 1, lines != channels.count else { return nil }
+        guard !PulseSettings.fits(profile.pulses, on: channels.count) else { return nil }
         let example = (1...lines).map(String.init).joined(separator: "+")
         return "profile '\(profile.id)' has \(lines) lines, so it takes \(lines) channels, such as /\(example)"
     }

@@ -27,6 +27,9 @@ extension OutputTable {
     /// - Returns: whether an output's connection changed.
     mutating func cardsChanged(_ states: [String: OutputCard.State]) -> Bool {
         let cards = cards
+        cardsAhead = states.values.reduce(0) { ahead, state in
+            if case .playing(let playing) = state { max(ahead, playing.ahead) } else { ahead }
+        }
         var changed = false
         for slot in all.indices where all[slot].presence == .here {
             guard case .card(let device, let channels) = all[slot].destination else { continue }
@@ -37,8 +40,8 @@ extension OutputTable {
                 // As after a reload in which its profile has changed.
                 let reason = all[slot].request.contradiction ?? "its profile sends no pulses"
                 all[slot].leaveCard(PortTrouble(reason: reason, fix: "correct it, and reload"))
-            case (_, .playing(_, _, let count)) where channels.contains { $0 > count }:
-                all[slot].leaveCard(.lacking(channels.max() ?? 0, of: count))
+            case (_, .playing(let playing)) where channels.contains { $0 > playing.channelCount }:
+                all[slot].leaveCard(.lacking(channels.max() ?? 0, of: playing.channelCount))
             case (_, .playing):
                 (all[slot].sink, all[slot].trouble) = (.card, nil)
                 _ = all[slot].setConnected(to: device)

@@ -25,6 +25,8 @@ struct OutputTable: Sendable {
     var watch = DeviceWatch()
     /// When to try absent lines again; nil if none has been tried.
     var lineCheck: HostTime?
+    /// How far ahead sound cards are written, in microseconds.
+    var cardsAhead: Int64 = 0
     /// Names for ports that do not exist yet.
     private var portsToMake: [(port: Int, name: String)] = []
     /// Offsets set in this and earlier runs, in microseconds by output ID, for outputs that return.

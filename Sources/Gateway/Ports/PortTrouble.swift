@@ -85,7 +85,7 @@ extension PortTrouble {
                 "close the program that plays on it; a sound server lets it go if its profile for the card is 'off'"
             case -EACCES, -EPERM: "join the group audio and log in again"
             case -EINVAL:
-                "choose channels that it has; 'tactus ports --cards' lists them"
+                Self.channelFix
             default: "plug it in, or correct its name; 'tactus ports --cards' lists sound cards"
             }
         let reason =
@@ -98,11 +98,13 @@ extension PortTrouble {
         self.init(reason: reason, fix: fix)
     }
 
+    private static let channelFix = "choose channels that it has; 'tactus ports --cards' lists them"
+
     /// A sound card that plays has fewer channels.
     static func lacking(_ channel: Int, of count: Int) -> PortTrouble {
         PortTrouble(
-            reason: "the sound card has no channel \(channel), only 1 to \(count)",
-            fix: "choose channels that it has")
+            reason: "the sound card has no channel \(channel); it has \(count == 1 ? "one" : "\(count)")",
+            fix: Self.channelFix)
     }
 
     /// An output's line could not be opened.

@@ -1,6 +1,7 @@
 import ALSASequencer
 import Arbiter
 import BeatTime
+import CardOutput
 import ClockDispatch
 import ConfigurationFiles
 import GatewayStatus
@@ -507,6 +508,25 @@ struct GatewaySceneTests {
         #expect((20..<40).contains(scene.log.count), "\(scene.log.count) lines in 40 s")
         #expect(scene.log.contains { "\($0.text)" == "too much happened in the session to log all of it" })
         #expect(scene.broken.isEmpty)
+    }
+
+    @Test(arguments: [15_000, 60_000] as [Int64])
+    func `a song begins no sooner than a sound card can play it`(ahead: Int64) throws {
+        var configuration = try Self.configuration(
+            ["click": "version: 1\nname: Click\npulses: [{ signal: click }]"], .card("hw:1", channels: [1]))
+        configuration.live.outputs.outputs[0].profile = try configuration.live.outputs.library.profile(id: "click")
+        var scene = GatewayScene(configuration)
+        scene.take(
+            .cards([
+                "hw:1": .playing(.init(sampleRate: 48_000, hasOwnClock: true, channelCount: 2, ahead: ahead))
+            ]))
+        scene.run(for: 100)
+        let asked = scene.now
+        scene.command(.setPlaying(true))
+        scene.run(for: 10)
+        let board = scene.engine.board
+        #expect(board.transport.isPlaying)
+        #expect(asked.microseconds(to: board.map.time(ofTick: board.transport.startTick)) > ahead)
     }
 
     @Test
