@@ -1,4 +1,4 @@
-package import ALSASequencer
+internal import ALSASequencer
 internal import BeatTime
 internal import CardClock
 package import ClockDispatch
@@ -27,7 +27,7 @@ package final class OutputCard: Sendable {
         case opening
         /// The sample rate is in Hz; without an own clock, a plug-in such as a sound server tells how far the card is.
         case playing(sampleRate: Int, hasOwnClock: Bool)
-        case failed(ALSAError)
+        case failed(CardFailure)
     }
 
     /// Time between two looks at the card, in nanoseconds.
@@ -103,7 +103,7 @@ package final class OutputCard: Sendable {
             stateNow.withLock { $0 = .playing(sampleRate: card.sampleRate, hasOwnClock: card.hasOwnClock) }
             try play(&card)
         } catch {
-            stateNow.withLock { $0 = .failed(error) }
+            stateNow.withLock { $0 = .failed(.error(error)) }
         }
     }
 

@@ -47,10 +47,10 @@ struct OutputTestCommand: ParsableCommand {
         let (card, channel) = try channel()
         print("\(signal.rawValue) on channel \(channel) of \(card) for \(Self.seconds) seconds, at half of full scale")
         ALSAComplaints.capture { _ in }  // what fails says so by its error
-        do throws(ALSAError) {
+        do throws(CardFailure) {
             try signal.play(on: card, channel: channel, seconds: Self.seconds)
         } catch {
-            let trouble = PortTrouble(playingOn: card, channels: channel, error)
+            let trouble = PortTrouble(playingOn: card, channels: [channel], of: channel, error)
             throw Failure(.unavailable, trouble.description)
         }
     }

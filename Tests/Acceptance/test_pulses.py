@@ -1,7 +1,7 @@
 """Pulses of a sound card that drifts, in the lab: recorded through a loop of sound, beside a MIDI clock.
 
 The loop is a digital one, so the record has each sample as it was played. It has one minute of a card that is 1000 ppm
-fast; `MINUTES=10` takes ten, and one at 100 ppm, too.
+fast; `MINUTES=10` takes ten, and one at 100 ppm, too. The same card is then wanted by other programs, too.
 """
 
 import os
@@ -17,7 +17,9 @@ pytestmark = pytest.mark.real("sequencer")
 MINUTES = int(os.environ.get("MINUTES", "1"))
 DRIFTS = (1_000,) if MINUTES == 1 else (100, 1_000)  # by millionths
 SECONDS = 60 * MINUTES
-BOOTS = [Boot({str(drift): ("pulses.py", drift, SECONDS)}, takes_long=True) for drift in DRIFTS]
+BOOTS = [
+    Boot({str(drift): ("pulses.py", drift, SECONDS), f"reserved {drift}": ("reserved.py",)}, takes_long=True)
+    for drift in DRIFTS]
 SETTLED = 20  # seconds after which the card's rate is known
 UNEVEN, APART = 150, 200  # microseconds
 STOPPED = 100  # milliseconds
@@ -122,3 +124,24 @@ def test_pulses_keep_with_the_midi_clock(record, drift, figure):
     figure(f"a card {fast:+.1f} ppm fast: pulses drift from ticks by", f"{drifted:+.1f} us", f"{APART} us")
     figure("pulses are later than ticks by", f"{constant:.0f} us")
     assert abs(drifted) <= APART
+
+
+@each_drift
+def test_a_sound_server_lets_go_of_the_card_and_has_it_again_at_the_end(recordings, drift):
+    story = recordings[f"reserved {drift}"]
+    assert story["server was asked"] == [20]
+    assert story["name"] == ["s", "Tactus"] and story["properties"]["Priority"] == ["i", 20]
+    assert story["let go for as high a priority"] is False and story["played then"]
+
+
+@each_drift
+def test_a_program_of_higher_priority_gets_the_card_and_is_named(recordings, drift, figure):
+    story = recordings[f"reserved {drift}"]
+    assert story["let go for JACK"] is True and not story["played after that"], "it is closed before the answer"
+    (asked,) = [warning for warning in story["after asking"] if "asked for" in warning["message"]]
+    assert "JACK has asked for the sound card" in asked["message"] and "audio:default/1" in asked["fix"]
+    (refused,) = [warning for warning in story["after refusal"] if "does not let go" in warning["message"]]
+    assert "JACK does not let go of the sound card" in refused["message"]
+    # It then ended, and the output played again.
+    figure("the card is asked for again after", f"{story['asked again after']:.1f} s", "5 s at least")
+    assert story["JACK was asked"][0] == 20 and story["asked again after"] >= 4.9

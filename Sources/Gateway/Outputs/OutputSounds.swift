@@ -29,7 +29,7 @@ extension OutputTable {
         let cards = cards
         var changed = false
         for slot in all.indices where all[slot].presence == .here {
-            guard case .card(let device, _) = all[slot].destination else { continue }
+            guard case .card(let device, let channels) = all[slot].destination else { continue }
             let before = (all[slot].sink, all[slot].trouble)
             let setup = cards.first { $0.parts.contains { $0.slot == slot } }
             switch (setup, states[device]) {
@@ -40,8 +40,9 @@ extension OutputTable {
             case (_, .playing):
                 (all[slot].sink, all[slot].trouble) = (.card, nil)
                 _ = all[slot].setConnected(to: device)
-            case (let setup?, .failed(let error)):
-                all[slot].leaveCard(PortTrouble(playingOn: device, channels: setup.channelCount, error))
+            case (let setup?, .failed(let failure)):
+                all[slot].leaveCard(
+                    PortTrouble(playingOn: device, channels: channels, of: setup.channelCount, failure))
             case (_, .opening), (_, nil): all[slot].leaveCard(nil)
             }
             changed = changed || before != (all[slot].sink, all[slot].trouble)
