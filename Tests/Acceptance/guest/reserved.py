@@ -1,100 +1,114 @@
-"""In the lab: an output of a sound card beside programs that reserve the card on the session's bus.
+"""In the lab: an output of a sound card beside a desktop's sound server, and beside a program that wants the card.
 
     reserved.py RESULT.json
 
-A sound server has the card first; later another program of higher priority, JACK, asks for it. What happened is judged
-on the host, by test_pulses.py.
+PipeWire plays on the card first. The program asks for it as JACK does. What happened is judged on the host, by
+test_pulses.py.
 """
 
+import contextlib
 import json
 import os
 import pathlib
+import subprocess
 import sys
 import tempfile
 import time
+import wave
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
 from guest.pulses import PLAYBACK, PLAYED  # noqa: E402
-from rig.bus import SESSION, Bus  # noqa: E402
+from rig.bridges import PipeWire  # noqa: E402
 from rig.cards import make_loop  # noqa: E402
 from rig.gateway import Gateway  # noqa: E402
 from rig.reservations import INTERFACE, PROPERTIES, Program  # noqa: E402
 from rig.wait import until  # noqa: E402
 
-HIGHEST = (1 << 31) - 1
-SERVER = -20
+SESSION = "DBUS_SESSION_BUS_ADDRESS"
+LOOP = pathlib.Path("/proc/asound/Loopback")  # a link to card1 or so
+# Without a file of udev's, a sound server takes a card for one that is not ready yet.
+UDEV = pathlib.Path("/run/udev/data")
+JACK_PRIORITY = (1 << 31) - 1
+
+
+def card_number():
+    return int(LOOP.readlink().name.removeprefix("card"))
+
+
+def is_played_on():
+    return "rate:" in PLAYED.read_text()
+
+
+@contextlib.contextmanager
+def sound(folder):
+    """Plays silence through the sound server."""
+    with wave.open(str(folder / "silence.wav"), "wb") as file:
+        file.setnchannels(2)
+        file.setsampwidth(2)
+        file.setframerate(48_000)
+        file.writeframes(bytes(4 * 48_000 * 600))
+    player = subprocess.Popen(["pw-play", folder / "silence.wav"], stdin=subprocess.DEVNULL)
+    try:
+        yield
+    finally:
+        player.kill()
+        player.wait()
 
 
 def is_connected(status):
     return any(output["connected"] for output in status["outputs"] if "Loopback" in output["name"])
 
 
-def warnings(gateway, text):
-    """The warnings, once one has this text."""
+def troubles(gateway, text):
+    """What is wrong with outputs, once one has this text: messages and fixes."""
 
     def has_text(status):
         return any(text in warning["message"] for warning in status["warnings"])
 
-    return gateway.wait_status(has_text, f"a warning has {text!r}")["warnings"]
+    status = gateway.wait_status(has_text, f"a warning has {text!r}")
+    return [(each["message"], each["fix"]) for each in status["warnings"] if each["code"] == "output-away"]
 
 
-def play(address, folder):
-    card = int((pathlib.Path("/proc/asound") / PLAYED.parts[3]).readlink().name.removeprefix("card"))
-
+def play(folder):
     def program(name, priority):
-        return Program(address, card, PLAYBACK, name, priority)
+        return Program(os.environ[SESSION], card_number(), name, priority)
 
-    server, result = program("Sound server", SERVER), {}
-    server.take()
-    server.wait_played(PLAYED)
-    server.serve()
-    output = f"audio:{PLAYBACK}/1=volca-sync"
-    with Gateway("--no-link", "--output", output, folder=folder, passing=(SESSION,)) as gateway:
-        gateway.wait_status(is_connected, "the gateway plays on the card")
-        result["server was asked"] = server.asked
-        server.end()
-        visitor = program("Visitor", 20)
-        result["properties"] = visitor.of_owner(PROPERTIES, "GetAll", "s", INTERFACE)
-        result["name"] = visitor.of_owner(PROPERTIES, "Get", "ss", INTERFACE, "ApplicationName")
-        result["let go for as high a priority"] = visitor.ask(20)
-        result["played then"] = "rate:" in PLAYED.read_text()
-        visitor.end()
+    visitor, result = program("Visitor", 0), {}
+    with sound(folder):
+        until(is_played_on, "the sound server plays on the card")
+        result["first owner"] = visitor.owner()
+        with Gateway(
+                "--no-link", "--output", f"audio:{PLAYBACK}/1=volca-sync", folder=folder / "gateway",
+                passing=(SESSION,)) as gateway:
+            gateway.wait_status(is_connected, "the gateway plays on the card")
+            result["owner"] = visitor.of_owner(PROPERTIES, "GetAll", "s", INTERFACE)
+            result["lets go for a lower priority"] = visitor.ask(20)
+            result["plays on"] = is_played_on() and is_connected(gateway.status())
 
-        jack = program("JACK", HIGHEST)
-        result["let go for JACK"] = jack.ask(HIGHEST)
-        result["played after that"] = "rate:" in PLAYED.read_text()
-        since = time.monotonic()
-        jack.take()
-        jack.wait_played(PLAYED)
-        jack.serve()
-        result["after asking"] = warnings(gateway, "asked for")
-        until(lambda: jack.asked, "JACK is asked for the card")
-        result["asked again after"] = time.monotonic() - since
-        result["JACK was asked"] = jack.asked
-        result["after refusal"] = warnings(gateway, "does not let go")
-        jack.end()
-        gateway.wait_status(is_connected, "the gateway plays on the card again")
-
-        server = program("Sound server", SERVER)
-        server.take_back()
-    until(lambda: server.is_playing, "the server has the card again")
-    server.wait_played(PLAYED)
-    server.end()
+            jack = program("JACK", JACK_PRIORITY)
+            result["lets go for JACK"] = jack.ask(JACK_PRIORITY)
+            jack.take()
+            since = time.monotonic()
+            result["asked"] = troubles(gateway, "asked for")
+            until(lambda: jack.asked, "JACK is asked for the card")
+            result["asks again after"] = time.monotonic() - since
+            result["asks JACK with"] = jack.asked[0]
+            result["refused"] = troubles(gateway, "does not let go")
+            jack.end()
+            gateway.wait_status(is_connected, "the gateway plays on the card again")
+            result["log"] = gateway.stderr
+        until(is_played_on, "the sound server plays on the card again")
+        result["last owner"] = visitor.owner()
     return result
 
 
 def main(result):
-    if not PLAYED.exists():
-        make_loop()
-    with tempfile.TemporaryDirectory() as name:
-        folder = pathlib.Path(name)
-        os.environ[SESSION] = f"unix:path={folder}/bus"
-        bus = Bus(folder, SESSION)
-        try:
-            pathlib.Path(result).write_text(json.dumps(play(os.environ[SESSION], folder / "gateway")))
-        finally:
-            bus.stop()
+    make_loop()
+    UDEV.mkdir(parents=True)
+    (UDEV / f"+sound:card{card_number()}").write_text("I:1\n")
+    with tempfile.TemporaryDirectory() as name, PipeWire(pathlib.Path(name)):
+        pathlib.Path(result).write_text(json.dumps(play(pathlib.Path(name))))
 
 
 if __name__ == "__main__":

@@ -1,11 +1,11 @@
-"""A bus (D-Bus) of a test's own, and the programs on it."""
+"""A system bus (D-Bus) of a test's own, and the programs on it."""
 
 import os
 import subprocess
 
 from rig.wait import until
 
-BUS, SESSION = "DBUS_SYSTEM_BUS_ADDRESS", "DBUS_SESSION_BUS_ADDRESS"
+BUS = "DBUS_SYSTEM_BUS_ADDRESS"
 CONFIGURATION = """
 <!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
  "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
@@ -19,14 +19,14 @@ CONFIGURATION = """
 
 
 class Bus:
-    """A bus at the address that a variable names. It and all programs on it end with the test."""
+    """A bus at the address that `DBUS_SYSTEM_BUS_ADDRESS` names. It and all programs on it end with the test."""
 
-    def __init__(self, folder, variable=BUS):
+    def __init__(self, folder):
         self.folder = folder
         self.processes = []
         self.services = folder / "services"
         self.services.mkdir()
-        text = CONFIGURATION.format(address=os.environ[variable], services=self.services)
+        text = CONFIGURATION.format(address=os.environ[BUS], services=self.services)
         (folder / "bus.conf").write_text(text)
         self.start("setpriv", "--pdeathsig", "KILL", "dbus-daemon", "--nofork", f"--config-file={folder}/bus.conf")
         until((folder / "bus").exists, "the bus is there")

@@ -1,34 +1,27 @@
-"""Programs that reserve a sound card on the session's bus, as sound servers and JACK do."""
+"""A program that wants a sound card to itself, as JACK does: it reserves the card on the session's bus."""
 
-import subprocess
 import threading
 
-from jeepney import DBusAddress, HeaderFields, MatchRule, MessageType, new_error, new_method_call, new_method_return
+from jeepney import DBusAddress, HeaderFields, MessageType, new_error, new_method_call, new_method_return
 from jeepney.bus_messages import message_bus
 from jeepney.io.blocking import open_dbus_connection
 
-from rig.wait import until
-
 INTERFACE = "org.freedesktop.ReserveDevice1"
 PROPERTIES = "org.freedesktop.DBus.Properties"
-ALLOW_REPLACEMENT, REPLACE, DO_NOT_QUEUE = 1, 2, 4
-FORMAT = ["-t", "raw", "-f", "S16_LE", "-c", "2", "-r", "48000"]
+REPLACE, DO_NOT_QUEUE = 2, 4
 
 
 class Program:
-    """A program that plays silence on a card while it has it; it lets go when one of higher priority asks."""
+    """It never lets go of a card that it has taken, by ALSA's number."""
 
-    def __init__(self, bus, card, device, name, priority):
+    def __init__(self, bus, card, name, priority):
         self.connection = open_dbus_connection(bus=bus)
         self.name = f"{INTERFACE}.Audio{card}"
         self.path = f"/org/freedesktop/ReserveDevice1/Audio{card}"
-        self.device = device
-        self.priority = priority
         self.properties = {"Priority": ("i", priority), "ApplicationName": ("s", name)}
         self.asked = []  # with which priorities
-        self.player = self.thread = None
-        self.waits = False
         self.stopping = threading.Event()
+        self.thread = threading.Thread(target=self.run, daemon=True)
 
     def call(self, message):
         """The values that a call returns; others are answered meanwhile."""
@@ -40,39 +33,24 @@ class Program:
         return got.body
 
     def of_owner(self, interface, member, signature, *values):
-        """What the card's present owner answers."""
+        """What the card's present owner answers; None if there is no owner."""
+        (is_owned,) = self.call(message_bus.NameHasOwner(self.name))
         address = DBusAddress(self.path, self.name, interface)
-        return self.call(new_method_call(address, member, signature, values))[0]
+        return self.call(new_method_call(address, member, signature, values))[0] if is_owned else None
+
+    def owner(self):
+        """What the owner calls itself."""
+        return (self.of_owner(PROPERTIES, "Get", "ss", INTERFACE, "ApplicationName") or ("", None))[1]
 
     def ask(self, priority):
         """Whether the owner lets go."""
         return self.of_owner(INTERFACE, "RequestRelease", "i", priority)
 
     def take(self):
-        """Takes the name and the card."""
-        (result,) = self.call(message_bus.RequestName(self.name, ALLOW_REPLACEMENT | REPLACE | DO_NOT_QUEUE))
+        """Takes the name, and answers others in the background from now on."""
+        (result,) = self.call(message_bus.RequestName(self.name, REPLACE | DO_NOT_QUEUE))
         assert result == 1, "the name has another owner"
-        self.play()
-
-    def play(self):
-        self.player = subprocess.Popen(["aplay", "-q", "-D", self.device, *FORMAT, "/dev/zero"])
-
-    @property
-    def is_playing(self):
-        return self.player is not None and self.player.poll() is None
-
-    def serve(self):
-        """Answers from now on."""
-        self.thread = threading.Thread(target=self.run, daemon=True)
         self.thread.start()
-
-    def take_back(self):
-        """Waits in the background for a card without owner, and takes it."""
-        self.waits = True
-        rule = MatchRule(type="signal", interface="org.freedesktop.DBus", member="NameOwnerChanged")
-        rule.add_arg_condition(0, self.name)
-        self.call(message_bus.AddMatch(rule))
-        self.serve()
 
     def run(self):
         while not self.stopping.is_set():
@@ -82,41 +60,21 @@ class Program:
                 pass
 
     def take_message(self, message):
-        fields = message.header.fields
-        member = fields.get(HeaderFields.member)
-        if message.header.message_type == MessageType.signal and member == "NameOwnerChanged" and self.waits:
-            if message.body[2] == "":
-                self.waits = False
-                self.take()
-        elif message.header.message_type != MessageType.method_call:
-            pass
-        elif member == "RequestRelease":
-            (priority,) = message.body
-            self.asked.append(priority)
-            lets_go = priority > self.priority
-            if lets_go:
-                self.stop_playing()
-            self.connection.send(new_method_return(message, "b", (lets_go,)))
-            if lets_go:
-                self.connection.send(message_bus.ReleaseName(self.name))
+        member = message.header.fields.get(HeaderFields.member)
+        if message.header.message_type != MessageType.method_call:
+            return
+        if member == "RequestRelease":
+            self.asked.append(message.body[0])
+            answer = new_method_return(message, "b", (False,))
         elif member == "Get":
-            self.connection.send(new_method_return(message, "v", (self.properties[message.body[1]],)))
+            answer = new_method_return(message, "v", (self.properties[message.body[1]],))
         else:
-            self.connection.send(new_error(message, "org.freedesktop.DBus.Error.UnknownMethod"))
-
-    def stop_playing(self):
-        if self.player is not None:
-            self.player.kill()
-            self.player.wait()
+            answer = new_error(message, "org.freedesktop.DBus.Error.UnknownMethod")
+        self.connection.send(answer)
 
     def end(self):
-        """Ends as a program does: its card is closed, and its name has no owner any more."""
+        """Ends as a program does: its name has no owner any more."""
         self.stopping.set()
-        if self.thread is not None:
+        if self.thread.is_alive():
             self.thread.join()
-        self.stop_playing()
         self.connection.close()
-
-    def wait_played(self, parameters):
-        """Waits until its sound is played; `parameters` is the kernel's file that tells."""
-        until(lambda: self.is_playing and "rate:" in parameters.read_text(), "the card is played on")
