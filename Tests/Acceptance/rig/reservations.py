@@ -23,12 +23,17 @@ class Program:
         self.stopping = threading.Event()
         self.thread = threading.Thread(target=self.run, daemon=True)
 
-    def call(self, message):
-        """The values that a call returns; others are answered meanwhile."""
+    def answer_to(self, message):
+        """The answer to a call; others are answered meanwhile."""
         serial = next(self.connection.outgoing_serial)
         self.connection.send(message, serial=serial)
         while (got := self.connection.receive()).header.fields.get(HeaderFields.reply_serial) != serial:
             self.take_message(got)
+        return got
+
+    def call(self, message):
+        """The values that a call returns."""
+        got = self.answer_to(message)
         assert got.header.message_type == MessageType.method_return, got.body
         return got.body
 
@@ -37,6 +42,12 @@ class Program:
         (is_owned,) = self.call(message_bus.NameHasOwner(self.name))
         address = DBusAddress(self.path, self.name, interface)
         return self.call(new_method_call(address, member, signature, values))[0] if is_owned else None
+
+    def refusal(self, interface, member, signature, *values):
+        """The error with which the card's owner answers; None if there is none."""
+        address = DBusAddress(self.path, self.name, interface)
+        return self.answer_to(new_method_call(address, member, signature, values)).header.fields.get(
+            HeaderFields.error_name)
 
     def owner(self):
         """What the owner calls itself."""
