@@ -101,8 +101,8 @@ let package = Package(
         part(
             "CardOutput",
             uses: [
-                "ALSASequencer", "BeatTime", "CALSA", "CardClock", "ClockDispatch", "MIDIClock", "Pulses", "RealTime",
-                "SoundCards",
+                "ALSASequencer", "BeatTime", "CALSA", "CardClock", "ClockDispatch", "DBus", "MIDIClock", "Pulses",
+                "RealTime", "SoundCards",
             ]),
         part(
             "Gateway",
@@ -211,7 +211,10 @@ let package = Package(
         tests(of: "SoundCards", uses: ["CALSA"]),
         tests(
             of: "CardOutput",
-            uses: ["ALSASequencer", "BeatTime", "CardClock", "ClockDispatch", "MIDIClock", "Pulses", "Simulation"]),
+            uses: [
+                "ALSASequencer", "BeatTime", "CardClock", "ClockDispatch", "DBus", "MIDIClock", "Pulses", "RealTime",
+                "Simulation",
+            ]),
         tests(
             of: "SoundCalibration", uses: ["BeatTime", "MIDIClock", "OnsetDetection", "Simulation", "SoundTrials"]),
         tests(

@@ -44,6 +44,21 @@ package struct SoundCard: Hashable, Sendable {
         return cards
     }
 
+    /// The number of the card that a device of libasound is on, now.
+    ///
+    /// - Parameter device: its name, such as `hw:CARD=ES8,DEV=1` or `hw:1`.
+    /// - Returns: nil if that card is not there, or if it is no device of a card, such as `default`.
+    package static func number(ofDevice device: String) -> Int? { number(ofDevice: device, among: all()) }
+
+    static func number(ofDevice device: String, among cards: [Int: SoundCard]) -> Int? {
+        guard device.hasPrefix("hw:") else { return nil }
+        let words = device.dropFirst("hw:".count).split(separator: ",")
+        guard let word = words.first(where: { $0.hasPrefix("CARD=") })?.dropFirst("CARD=".count) ?? words.first
+        else { return nil }
+        if let number = Int(word) { return cards[number] == nil ? nil : number }
+        return cards.values.first { $0.id == word }?.number
+    }
+
     private init?(firstLine line: Substring) {
         guard let opening = line.firstIndex(of: "["), let closing = line.firstIndex(of: "]"), opening < closing,
             let number = Int(line[..<opening].trimmed)

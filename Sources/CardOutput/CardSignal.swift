@@ -1,4 +1,4 @@
-package import ALSASequencer
+internal import ALSASequencer
 internal import Glibc
 internal import Pulses
 internal import RealTime
@@ -16,18 +16,38 @@ package enum CardSignal: String, CaseIterable, Sendable {
         self == .hold || frame % sampleRate < sampleRate / 200 ? Self.level : 0
     }
 
-    /// Plays it on one channel of a card; blocks until it is over.
+    /// Plays it on one channel of a card, once a desktop's sound server has let go of that; blocks until it is over.
     ///
     /// - Parameters:
     ///   - device: libasound's name of the card, such as `hw:CARD=ES8`.
     ///   - channel: counted from 1.
     ///   - seconds: for how long.
-    /// - Throws: if the card cannot be opened, is gone or stands still.
-    package func play(on device: String, channel: Int, seconds: Int) throws(ALSAError) {
+    /// - Throws: if the card cannot be opened, is another program's, is gone or stands still.
+    package func play(on device: String, channel: Int, seconds: Int) throws(CardFailure) {
+        let number = SoundCard.number(ofDevice: device)
+        let reserver = number == nil ? nil : try? CardReserver()
+        defer { reserver?.stop() }
+        func standing() -> CardReservations.Standing { number.flatMap { reserver?.standing(of: $0) } ?? .granted }
+        if let number { reserver?.reserve([number: false]) }
+        var none: [pollfd] = []
+        while standing() == .asking { poll(&none, until: MonotonicTime.now().advanced(byNanoseconds: 10_000_000)) }
+        if case .held(let holder) = standing() { throw .held(holder) }
+        if let number { reserver?.reserve([number: true]) }
+        do throws(ALSAError) {
+            try play(on: device, channel: channel, seconds: seconds) { standing() == .granted }
+        } catch {
+            throw .error(error)
+        }
+        if case .held(let holder) = standing() { throw .held(holder) }
+    }
+
+    private func play(
+        on device: String, channel: Int, seconds: Int, while mayPlay: () -> Bool
+    ) throws(ALSAError) {
         var card = try PCMOutput(opening: device, channels: channel)
         var block = SampleBlock(frameCount: card.blockSize, channelCount: card.channelCount)
         var (none, restarts): ([pollfd], Int) = ([], 0)
-        while card.written < seconds * card.sampleRate {
+        while card.written < seconds * card.sampleRate, mayPlay() {
             let report = try card.report()
             if report == nil {
                 restarts += 1

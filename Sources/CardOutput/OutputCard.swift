@@ -1,4 +1,4 @@
-package import ALSASequencer
+internal import ALSASequencer
 internal import BeatTime
 internal import CardClock
 package import ClockDispatch
@@ -27,7 +27,7 @@ package final class OutputCard: Sendable {
     package enum State: Hashable, Sendable {
         case opening
         case playing(Playing)
-        case failed(ALSAError)
+        case failed(CardFailure)
     }
 
     package struct Playing: Hashable, Sendable {
@@ -118,7 +118,7 @@ package final class OutputCard: Sendable {
             var card = try open()
             try play(&card)
         } catch {
-            stateNow.withLock { $0 = .failed(error) }
+            stateNow.withLock { $0 = .failed(.error(error)) }
         }
     }
 

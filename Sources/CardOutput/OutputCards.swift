@@ -6,12 +6,16 @@ internal import Synchronization
 
 /// The sound cards that outputs play on: opens those that are wanted, tries absent ones again, and closes others.
 ///
+/// Before it opens a card, it has it reserved, so that a desktop's sound server lets go of it.
+///
 /// One thread calls it, but for ``figures``, ``plan(of:)`` and ``isWanted(_:)``.
 package final class OutputCards: Sendable {
     private let counters: OutputThread
     private let priority: Int32
     private let cards = Mutex<[String: Entry]>([:])
     private let board: Mutex<OutputBoard?> = Mutex(nil)
+    /// Nil until a card is wanted that can be reserved.
+    private let reserver = Mutex<CardReserver?>(nil)
 
     private struct Entry {
         /// Nil while the card is only to be closed.
@@ -21,6 +25,8 @@ package final class OutputCards: Sendable {
         /// When to open it, at the earliest.
         var opensAt = MonotonicTime(nanoseconds: 0)
         var underruns = 0
+        /// ALSA's number of the card when it was last looked for; nil if it is not there, or cannot be reserved.
+        var number: Int?
     }
 
     /// Time from a failure to the next attempt, in nanoseconds.
@@ -63,6 +69,7 @@ package final class OutputCards: Sendable {
                 tend(&cards[device, default: Entry()], board, at: now)
                 if cards[device]?.wanted == nil, cards[device]?.card == nil { cards[device] = nil }
             }
+            reserve(cards.values)
             return cards.filter { $0.value.wanted != nil }.mapValues(\.state)
         }
     }
@@ -70,7 +77,10 @@ package final class OutputCards: Sendable {
     private func tend(_ entry: inout Entry, _ board: OutputBoard, at now: MonotonicTime) {
         if let card = entry.card {
             entry.underruns = card.underrunCount
-            if entry.wanted != card.setup {
+            if case .held(let holder) = standing(ofCard: entry.number) {
+                entry.state = .failed(.held(holder))
+                card.requestStop()
+            } else if entry.wanted != card.setup {
                 card.requestStop()
             } else if card.state != .opening {
                 entry.state = card.state
@@ -83,12 +93,23 @@ package final class OutputCards: Sendable {
             entry.card = nil
         }
         guard let wanted = entry.wanted, entry.opensAt <= now else { return }
+        entry.number = SoundCard.number(ofDevice: wanted.device)
+        switch standing(ofCard: entry.number) {
+        case .granted: open(wanted, in: &entry, board, at: now)
+        case .asking: break
+        case .held(let holder):
+            entry.state = .failed(.held(holder))
+            entry.opensAt = now.advanced(byNanoseconds: Self.patience)
+        }
+    }
+
+    private func open(_ wanted: SoundCardSetup, in entry: inout Entry, _ board: OutputBoard, at now: MonotonicTime) {
         do throws(SystemCallError) {
             entry.card = try OutputCard(
                 wanted, board, counting: counters, underruns: entry.underruns, priority: priority)
         } catch {
             entry.opensAt = now.advanced(byNanoseconds: Self.patience)
-            entry.state = .failed(.init(operation: error.operation, code: -error.code))
+            entry.state = .failed(.error(ALSAError(operation: error.operation, code: -error.code)))
         }
     }
 
@@ -116,6 +137,24 @@ package final class OutputCards: Sendable {
         cards.withLock { $0.values.contains { $0.wanted?.parts.contains { $0.output == output } == true } }
     }
 
+    private func standing(ofCard number: Int?) -> CardReservations.Standing {
+        guard let number else { return .granted }
+        return reserver.withLock { reserver in
+            if reserver == nil { reserver = try? CardReserver() }
+            return reserver?.standing(of: number) ?? .granted
+        }
+    }
+
+    private func reserve(_ entries: some Collection<Entry>) {
+        var wanted: [Int: Bool] = [:]
+        for entry in entries {
+            if let number = entry.number {
+                wanted[number, default: false] = wanted[number] == true || entry.card != nil
+            }
+        }
+        reserver.withLock { $0?.reserve(wanted) }
+    }
+
     /// What is known of the cards that play, by their names; any thread.
     package var figures: [String: OutputCard.Figures] {
         cards.withLock { $0.compactMapValues { $0.card?.figures } }
@@ -136,5 +175,6 @@ package final class OutputCards: Sendable {
             poll(&none, until: MonotonicTime.now().advanced(byNanoseconds: 5_000_000))
         }
         for card in open where card.isClosed { card.stop() }
+        reserver.withLock { $0.take() }?.stop()
     }
 }

@@ -1,5 +1,6 @@
 /// One value in a message; only the types that we send, and those that we want to read.
-package enum BusValue: Hashable, Sendable {
+package indirect enum BusValue: Hashable, Sendable {
+    case bool(Bool)
     case uint16(UInt16)
     case int32(Int32)
     case uint32(UInt32)
@@ -9,6 +10,10 @@ package enum BusValue: Hashable, Sendable {
     case objectPath(String)
     /// A list of byte strings, such as the properties of a network service; never read.
     case byteStrings([String])
+    /// A value of any type; never read.
+    case variant(BusValue)
+    /// Values by their names, such as all properties of an object; never read.
+    case properties([String: BusValue])
 
     package var text: String? {
         switch self {
@@ -29,11 +34,13 @@ package struct BusMessage: Hashable, Sendable {
     }
 
     package var kind: Kind
-    /// A call's number, by which its sender knows the answer; only in calls that are sent.
+    /// A call's number, by which its answer is known: its sender's own, or the connection's for a call that is received.
     package var serial: UInt32 = 0
     /// The number of the call that this answers.
     package var replyTo: UInt32?
     package var destination: String?
+    /// Whose message it is, as the bus says; only read.
+    package var sender: String?
     package var path: String?
     package var interface: String?
     package var member: String?
@@ -60,6 +67,29 @@ package struct BusMessage: Hashable, Sendable {
         message.path = path
         message.destination = destination
         message.body = body
+        return message
+    }
+
+    /// The answer to a call that has been received.
+    package static func reply(to call: BusMessage, _ body: [BusValue] = []) -> BusMessage {
+        var message = BusMessage(kind: .reply)
+        message.replyTo = call.serial
+        message.body = body
+        return message
+    }
+
+    /// The refusal of a call that has been received.
+    ///
+    /// - Parameters:
+    ///   - call: the call.
+    ///   - name: what D-Bus calls the error, such as `org.freedesktop.DBus.Error.UnknownMethod`.
+    ///   - text: the error for people.
+    /// - Returns: the message to send.
+    package static func refusal(of call: BusMessage, _ name: String, _ text: String) -> BusMessage {
+        var message = BusMessage(kind: .error)
+        message.replyTo = call.serial
+        message.errorName = name
+        message.body = [.string(text)]
         return message
     }
 

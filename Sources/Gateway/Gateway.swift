@@ -127,7 +127,8 @@ package final class Gateway: Sendable {
     /// Most descriptors that a gateway opens, with the present addresses.
     package static func descriptorsNeeded(_ live: LiveConfiguration, interfaces: [String]) -> Int {
         let lines = live.outputs.requests.count { $0.destination.isRaw }
-        let cards = live.outputs.requests.count { $0.destination.isCard } * 12
+        let cardCount = live.outputs.requests.count { $0.destination.isCard }
+        let cards = cardCount == 0 ? 0 : cardCount * 12 + CardReserver.descriptorsNeeded
         return ownDescriptors + lines + cards + LocalAddress.descriptorsNeeded(onlyNamed: interfaces)
     }
 

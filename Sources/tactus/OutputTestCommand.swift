@@ -9,7 +9,8 @@ struct OutputTestCommand: ParsableCommand {
         abstract: "Play a signal on a sound card's channel, to measure what its output can do.",
         discussion: """
             Unplug loudspeakers and headphones first: it is loud, and a level that stays can damage them. It has half of the \
-            card's full scale, and ends after ten seconds, or with Ctrl-C.
+            card's full scale, and ends after ten seconds, or with Ctrl-C. A desktop's sound server lets go of the card \
+            meanwhile.
 
             With 'hold', a voltmeter at a DC-coupled output stays where it is; at an AC-coupled one it sinks to 0 within a \
             second, so that a run line cannot work there. With 'pulse' there is a pulse of 5 ms every second.
@@ -47,10 +48,10 @@ struct OutputTestCommand: ParsableCommand {
         let (card, channel) = try channel()
         print("\(signal.rawValue) on channel \(channel) of \(card) for \(Self.seconds) seconds, at half of full scale")
         ALSAComplaints.capture { _ in }  // what fails says so by its error
-        do throws(ALSAError) {
+        do throws(CardFailure) {
             try signal.play(on: card, channel: channel, seconds: Self.seconds)
         } catch {
-            let trouble = PortTrouble(playingOn: card, channels: channel, error)
+            let trouble = PortTrouble(playingOn: card, channels: [channel], of: channel, error)
             throw Failure(.unavailable, trouble.description)
         }
     }

@@ -20,6 +20,16 @@ struct SoundCardTests {
         #expect(cards[12]?.id == "TR8S_1")
     }
 
+    @Test(arguments: [
+        ("hw:CARD=TR8S", 1), ("hw:CARD=TR8S,DEV=1", 1), ("hw:TR8S_1", 12), ("hw:12", 12), ("hw:1,0", 1),
+        ("hw:CARD=12,DEV=0,SUBDEV=0", 12), ("hw:DEV=0,CARD=PCH", 0), ("hw:CARD=ES8", nil), ("hw:2", nil), ("hw:", nil),
+        ("hw:CARD=", nil), ("hw:,", nil), ("default", nil), ("sysdefault:CARD=PCH", nil), ("hw:DEV=0", nil),
+    ])
+    func `a device's name says which card it is on, if that is there`(device: String, number: Int?) {
+        let cards = [0: "PCH", 1: "TR8S", 12: "TR8S_1"].map { ($0, SoundCard(number: $0, id: $1, place: "")) }
+        #expect(SoundCard.number(ofDevice: device, among: Dictionary(uniqueKeysWithValues: cards)) == number)
+    }
+
     @Test(arguments: ["", "--- no soundcards ---\n", "[", "x [y]: z\n q\n", "]1 [\n"])
     func `an invalid list has no cards`(text: String) {
         #expect(SoundCard.list(text).isEmpty)

@@ -1,4 +1,4 @@
-"""Pulses of a sound card that drifts, in the lab: recorded through a loop of sound, beside a MIDI clock.
+"""Pulses of a sound card, in the lab: recorded through a loop of sound that drifts, and beside a desktop's sound server.
 
 The loop is a digital one, so the record has each sample as it was played. It has 42 s of a card that is 1000 ppm fast;
 `MINUTES=10` takes ten minutes, and cards that are 100 ppm fast and slow, too.
@@ -18,7 +18,8 @@ pytestmark = pytest.mark.real("sequencer")
 MINUTES = float(os.environ.get("MINUTES", "0.7"))
 DRIFTS = (1_000,) if MINUTES < 1 else (-100, 100, 1_000)  # by millionths
 SECONDS = round(60 * MINUTES)
-BOOTS = [Boot({str(drift): ("pulses.py", drift, SECONDS)}, takes_long=True) for drift in DRIFTS]
+BOOTS = [Boot({str(drift): ("pulses.py", drift, SECONDS)}, takes_long=True) for drift in DRIFTS] + [
+    Boot({"reserved": ("reserved.py",)}, takes_long=True)]
 SETTLED = 20  # seconds after which the card's rate is known
 UNEVEN, APART, EVEN = 150, 200, 100  # microseconds
 STOPPED = 100  # milliseconds
@@ -151,3 +152,24 @@ def test_pulses_keep_with_the_midi_clock(record, drift, figure):
     figure(f"a card {fast:+.1f} ppm fast: pulses drift from ticks by", f"{drifted:+.1f} us", f"{APART} us")
     figure("pulses are later than ticks by", f"{constant:.0f} us")
     assert abs(drifted) <= APART
+
+
+def test_a_sound_server_lets_go_of_the_card_and_has_it_again_at_the_end(recordings):
+    story = recordings["reserved"]
+    assert story["first owner"] == story["last owner"] != "Tactus"
+    assert story["owner"]["ApplicationName"] == ["s", "Tactus"] and story["owner"]["Priority"] == ["i", 20]
+    assert story["lets go for a lower priority"] is False and story["plays on"]
+    assert [name.removeprefix("org.freedesktop.DBus.Error.") for name in story["refusals"]] == [
+        "UnknownMethod", "InvalidArgs", "UnknownProperty", "LimitsExceeded", "LimitsExceeded"]
+
+
+def test_a_program_of_higher_priority_gets_the_card_and_is_named(recordings):
+    story = recordings["reserved"]
+    assert story["lets go for JACK"] is True
+    ((message, fix),) = story["asked"]
+    assert message.endswith("JACK has asked for the sound card") and fix.endswith("audio:default/1")
+    assert story["asks again after"] >= 4.9, "it does not fight"
+    ((message, _),) = story["refused"]
+    assert message.endswith("JACK does not let go of the sound card")
+    # It then ended, and the output played again.
+    assert story["log"].count(" output away") == 1

@@ -36,7 +36,7 @@ struct ImportTests {
             ],
             "CardOutput": [
                 "BeatTime", "RealTime", "MIDIClock", "CardClock", "Pulses", "ClockDispatch", "ALSASequencer",
-                "SoundCards",
+                "SoundCards", "DBus",
                 "CALSA", "Glibc", "Synchronization",
             ],
             "Doctor": [

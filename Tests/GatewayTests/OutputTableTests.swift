@@ -76,7 +76,7 @@ struct OutputTableTests {
         #expect(table.all.allSatisfy { $0.connectedTo == nil && $0.sink == .idle })
         let busy = ALSAError(operation: "snd_pcm_open", code: -EBUSY)
         var states: [String: OutputCard.State] = [
-            "hw:CARD=ES8": .playing(Self.card(channels: 4)), "hw:1": .failed(busy),
+            "hw:CARD=ES8": .playing(Self.card(channels: 4)), "hw:1": .failed(.error(busy)),
         ]
         var changed = table.cardsChanged(states)
         #expect(changed)
@@ -96,9 +96,17 @@ struct OutputTableTests {
         changed = table.cardsChanged(states)
         #expect(changed)
         #expect(table.all[2].trouble?.reason.contains("needs a profile that sends pulses") == true)
+        // Given up to another program.
+        let holder = CardHolder(program: "JACK", manner: .hasAsked)
+        changed = table.cardsChanged(["hw:CARD=ES8": .failed(.held(holder)), "hw:1": .failed(.error(busy))])
+        #expect(changed)
+        let trouble = try #require(table.all[0].trouble)
+        #expect(trouble.reason == "JACK has asked for the sound card")
+        #expect(trouble.fix.hasPrefix("close that program") && trouble.fix.hasSuffix("use audio:default/3+4"))
+        #expect(table.all[0].connectedTo == nil)
         // Unplugged.
         let gone = ALSAError(operation: "snd_pcm_status", code: -ENODEV)
-        changed = table.cardsChanged(["hw:CARD=ES8": .failed(gone), "hw:1": .failed(busy)])
+        changed = table.cardsChanged(["hw:CARD=ES8": .failed(.error(gone)), "hw:1": .failed(.error(busy))])
         #expect(changed)
         #expect(table.all.allSatisfy { $0.connectedTo == nil && $0.sink == .idle })
     }

@@ -1,4 +1,5 @@
 import ALSASequencer
+import CardOutput
 import Essentials
 import Glibc
 import RealTime
@@ -33,6 +34,25 @@ struct PortTroubleTests {
     func `a line that cannot be opened says what to do about the reason`(code: Int32, fix: String) {
         let error = SystemCallError(operation: "/dev/midi", code: code)
         #expect(PortTrouble(opening: .system(error), path: "/dev/midi").fix.contains(fix))
+    }
+
+    @Test(arguments: [
+        (
+            CardFailure.error(ALSAError(operation: "snd_pcm_open", code: -EBUSY)),
+            "another program plays on the sound card"
+        ),
+        (.held(CardHolder(program: "PipeWire", manner: .refuses)), "PipeWire does not let go of the sound card"),
+        (.held(CardHolder(program: nil, manner: .refuses)), "another program does not let go of the sound card"),
+        (.held(CardHolder(program: "PipeWire", manner: .isSilent)), "PipeWire has the sound card, and does not answer"),
+    ])
+    func `a sound card that is another's can be reached through the sound server, if the user wants that`(
+        failure: CardFailure, reason: String
+    ) {
+        let trouble = PortTrouble(playingOn: "hw:CARD=ES8", channels: [3, 4], of: 8, failure)
+        #expect(trouble.reason == reason && trouble.fix.contains("if the sound server plays on this card"))
+        #expect(trouble.fix.hasSuffix("audio:default/3+4"))
+        // That is the server already.
+        #expect(!PortTrouble(playingOn: "default", channels: [1], of: 1, failure).fix.contains("audio:default"))
     }
 
     @Test

@@ -9,10 +9,18 @@
 struct sd_bus;
 struct sd_bus_message;
 
+/// As sd_bus_error.
+struct csystemd_error {
+    const char *name;
+    const char *message;
+    int needs_free;
+};
+
 /// Functions of libsystemd, each as the manual describes the one whose name also has `sd_` in front.
 /// Those that return an int return a negative errno if they fail.
 struct csystemd {
     int (*bus_open_system)(struct sd_bus **bus);
+    int (*bus_open_user)(struct sd_bus **bus);
     struct sd_bus *(*bus_close_unref)(struct sd_bus *bus);
     int (*bus_get_fd)(struct sd_bus *bus);
     int (*bus_get_events)(struct sd_bus *bus);
@@ -21,6 +29,10 @@ struct csystemd {
 
     int (*bus_message_new_method_call)(struct sd_bus *bus, struct sd_bus_message **message, const char *destination,
                                        const char *path, const char *interface, const char *member);
+    int (*bus_message_new_method_return)(struct sd_bus_message *call, struct sd_bus_message **message);
+    int (*bus_message_new_method_error)(struct sd_bus_message *call, struct sd_bus_message **message,
+                                        const struct csystemd_error *error);
+    struct sd_bus_message *(*bus_message_ref)(struct sd_bus_message *message);
     struct sd_bus_message *(*bus_message_unref)(struct sd_bus_message *message);
     int (*bus_message_set_auto_start)(struct sd_bus_message *message, int may_start);
     int (*bus_message_append_basic)(struct sd_bus_message *message, char type, const void *value);
@@ -30,6 +42,8 @@ struct csystemd {
 
     int (*bus_message_get_type)(struct sd_bus_message *message, uint8_t *type);
     int (*bus_message_get_reply_cookie)(struct sd_bus_message *message, uint64_t *cookie);
+    const char *(*bus_message_get_sender)(struct sd_bus_message *message);
+    const char *(*bus_message_get_signature)(struct sd_bus_message *message, int complete);
     const char *(*bus_message_get_path)(struct sd_bus_message *message);
     const char *(*bus_message_get_interface)(struct sd_bus_message *message);
     const char *(*bus_message_get_member)(struct sd_bus_message *message);

@@ -45,8 +45,9 @@ extension OutputTable {
             case (_, .playing):
                 (all[slot].sink, all[slot].trouble) = (.card, nil)
                 _ = all[slot].setConnected(to: device)
-            case (let setup?, .failed(let error)):
-                all[slot].leaveCard(PortTrouble(playingOn: device, channels: setup.channelCount, error))
+            case (let setup?, .failed(let failure)):
+                all[slot].leaveCard(
+                    PortTrouble(playingOn: device, channels: channels, of: setup.channelCount, failure))
             case (_, .opening), (_, nil): all[slot].leaveCard(nil)
             }
             changed = changed || before != (all[slot].sink, all[slot].trouble)

@@ -1,4 +1,5 @@
-package import ALSASequencer
+internal import ALSASequencer
+package import CardOutput
 internal import Essentials
 internal import Glibc
 internal import RealTime
@@ -72,30 +73,39 @@ extension PortTrouble {
         }
     }
 
-    /// An output's sound card could not be opened, or has failed.
+    /// An output's sound card could not be opened, has failed, or is another program's.
     ///
     /// - Parameters:
     ///   - card: its name.
-    ///   - channels: how many are asked for by all outputs on it.
-    ///   - error: what has failed.
-    package init(playingOn card: String, channels: Int, _ error: ALSAError) {
-        let fix =
-            switch error.code {
-            case -EBUSY, -EAGAIN:
-                "close the program that plays on it; a sound server lets it go if its profile for the card is 'off'"
-            case -EACCES, -EPERM: "join the group audio and log in again"
-            case -EINVAL:
-                Self.channelFix
-            default: "plug it in, or correct its name; 'tactus ports --cards' lists sound cards"
-            }
-        let reason =
-            switch error.code {
-            case -EBUSY, -EAGAIN: "another program plays on the sound card"
-            case -EINVAL: "the sound card cannot play on \(channels) channels at 44.1 to 192 kHz"
-            case -ENODEV, -ENOENT, -ENXIO: "the sound card is not there"
-            default: "\(error)"
-            }
-        self.init(reason: reason, fix: fix)
+    ///   - channels: those of the output.
+    ///   - count: how many the card must have for all outputs on it.
+    ///   - failure: what has failed, or who has it.
+    package init(playingOn card: String, channels: [Int], of count: Int, _ failure: CardFailure) {
+        // The user is to choose that: the server may play on loudspeakers.
+        let detour = Destination.card("default", channels: channels).name
+        let server = card.hasPrefix("hw:") ? ", or, if the sound server plays on this card, use audio:\(detour)" : ""
+        switch failure {
+        case .held(let holder):
+            self.init(reason: holder.reason, fix: "close that program\(server)")
+        case .error(let error):
+            let fix =
+                switch error.code {
+                case -EBUSY, -EAGAIN:
+                    "close the program that plays on it, or choose 'off' for the card in the sound server's settings"
+                        + server
+                case -EACCES, -EPERM: "join the group audio and log in again"
+                case -EINVAL: Self.channelFix
+                default: "plug it in, or correct its name; 'tactus ports --cards' lists sound cards"
+                }
+            let reason =
+                switch error.code {
+                case -EBUSY, -EAGAIN: "another program plays on the sound card"
+                case -EINVAL: "the sound card cannot play on \(count) channels at 44.1 to 192 kHz"
+                case -ENODEV, -ENOENT, -ENXIO: "the sound card is not there"
+                default: "\(error)"
+                }
+            self.init(reason: reason, fix: fix)
+        }
     }
 
     private static let channelFix = "choose channels that it has; 'tactus ports --cards' lists them"
@@ -129,6 +139,17 @@ extension PortTrouble {
         case EBUSY: taken.fix
         case EINVAL: "give a speed that the line supports, as in raw:\(path)@31250"
         default: "unplug the device and plug it in again"
+        }
+    }
+}
+
+extension CardHolder {
+    fileprivate var reason: String {
+        let name = program ?? "another program"
+        return switch manner {
+        case .refuses: "\(name) does not let go of the sound card"
+        case .isSilent: "\(name) has the sound card, and does not answer"
+        case .hasAsked: "\(name) has asked for the sound card"
         }
     }
 }

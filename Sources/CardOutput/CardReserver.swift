@@ -1,0 +1,84 @@
+internal import RealTime
+internal import DBus
+internal import Glibc
+internal import Synchronization
+
+/// Reserves sound cards on the session's bus, as ``CardReservations`` decides, on a thread of its own.
+///
+/// Without such a bus, as for a system service, or without libsystemd, any card may be opened.
+package final class CardReserver: Sendable {
+    private let change: WakeUp
+    private let shared = Mutex(Shared())
+    private let thread = Mutex<RealTimeThread?>(nil)
+
+    private struct Shared {
+        /// The cards that are wanted, by ALSA's numbers of them, and whether each is open.
+        var wanted: [Int: Bool] = [:]
+        var standings: [Int: CardReservations.Standing] = [:]
+        var isWithoutBus = false
+        var isEnding = false
+    }
+
+    /// Most descriptors that it opens: one to wake its thread, and the bus.
+    package static let descriptorsNeeded = 2
+
+    /// - Throws: when there are no descriptors or threads left.
+    init() throws(SystemCallError) {
+        change = try WakeUp()
+        let thread = try RealTimeThread(name: "tactus-reserve", priority: 0, stackSize: 128 * 1024) { [self] in run() }
+        self.thread.withLock { $0 = thread }
+    }
+
+    /// Says which cards are wanted, by ALSA's numbers of them, and whether each is open; returns at once.
+    func reserve(_ wanted: [Int: Bool]) {
+        let isNew = shared.withLock { shared in
+            guard shared.wanted != wanted else { return false }
+            shared.wanted = wanted
+            shared.standings = shared.standings.filter { wanted[$0.key] != nil }
+            return true
+        }
+        if isNew { change.signal() }
+    }
+
+    /// Whether a card may be used.
+    func standing(of card: Int) -> CardReservations.Standing {
+        shared.withLock { $0.isWithoutBus ? .granted : $0.standings[card] ?? .asking }
+    }
+
+    /// Gives all cards back, which are to be closed before, and ends the thread.
+    func stop() {
+        shared.withLock { ($0.wanted, $0.isEnding) = ([:], true) }
+        change.signal()
+        thread.withLock { $0.take() }?.join()
+    }
+
+    private func run() {
+        do throws(SystemCallError) {
+            let connection = try BusConnection(to: .session)
+            var reservations = CardReservations()
+            while true {
+                let (wanted, isEnding) = shared.withLock { ($0.wanted, $0.isEnding) }
+                try connection.send(reservations.take(wanted, at: .now()))
+                try connection.send(reservations.timePassed(to: .now()))
+                publish(reservations)
+                if isEnding { return }  // which ends the connection, and with it what is left
+                var descriptors = [
+                    pollfd(fd: change.descriptor, events: Int16(POLLIN), revents: 0), connection.awaited,
+                ]
+                poll(&descriptors, until: reservations.nextDeadline)
+                if descriptors[0].revents != 0 { change.clear() }
+                for message in try connection.receive() {
+                    try connection.send(reservations.receive(message, at: .now()))
+                }
+            }
+        } catch {
+            shared.withLock { $0.isWithoutBus = true }
+        }
+    }
+
+    private func publish(_ reservations: CardReservations) {
+        shared.withLock { shared in
+            for card in shared.wanted.keys { shared.standings[card] = reservations.standing(of: card) }
+        }
+    }
+}
