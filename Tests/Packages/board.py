@@ -54,15 +54,20 @@ echo o >/proc/sysrq-trigger
 sleep 60
 """
 
-# Runs what the second disk has, a tarball, once the system is up.
+# What runs once the system is up: the script on the second disk, which is a tarball. Then the board is switched off.
+RUN = """#!/bin/sh
+cd /tmp && tar -xf /dev/vdb
+port=$(grep -lx said /sys/class/virtio-ports/*/name)
+export HOME=/root DEBIAN_FRONTEND=noninteractive
+sh ./script >/dev/$(basename ${port%/name}) 2>&1
+systemctl --no-block poweroff
+"""
 UNIT = """[Unit]
 After=multi-user.target
 [Service]
 Type=oneshot
-WorkingDirectory=/tmp
-Environment=HOME=/root
-ExecStart=/bin/sh -c 'tar -xf /dev/vdb && exec sh ./script >/dev/virtio-ports/said 2>&1'
-ExecStopPost=/usr/bin/systemctl --no-block poweroff
+ExecStart=/usr/local/sbin/board
+StandardError=journal+console
 [Install]
 WantedBy=multi-user.target
 """
@@ -119,11 +124,12 @@ def make_system():
             tree, tools.load_order(tree, MODULES), root / "usr/bin/busybox", folder / "init", FOLDER / "initramfs")
 
         for path, text in {
-                "configure": CONFIGURE, "etc/systemd/system/board.service": UNIT, "etc/hostname": "board\n",
+                "configure": CONFIGURE, "usr/local/sbin/board": RUN, "etc/systemd/system/board.service": UNIT, "etc/hostname": "board\n",
                 "etc/systemd/network/board.network": NETWORK, "etc/fstab": ""}.items():
             (root / path).parent.mkdir(parents=True, exist_ok=True)
             (root / path).write_text(text)
-        (root / "configure").chmod(0o755)
+        for name in ("configure", "usr/local/sbin/board"):
+            (root / name).chmod(0o755)
         wanted = root / "etc/systemd/system/multi-user.target.wants"
         wanted.mkdir()
         (wanted / "board.service").symlink_to("../board.service")
@@ -141,7 +147,7 @@ def make_system():
 
 def prepared():
     """Makes the system, unless it was made by the same recipe."""
-    recipe = hashlib.sha256(repr([MODULES, PACKAGES, INIT, CONFIGURE, UNIT, NETWORK]).encode()).hexdigest()
+    recipe = hashlib.sha256(repr([MODULES, PACKAGES, INIT, CONFIGURE, RUN, UNIT, NETWORK]).encode()).hexdigest()
     stamp = FOLDER / "recipe"
     if not stamp.exists() or stamp.read_text() != recipe:
         shutil.rmtree(FOLDER, ignore_errors=True)

@@ -18,7 +18,7 @@ SLOWLY = {"every": 0.1, "within": 600}
 
 # A box: nobody logs in to it.
 INSTALL = """
-apt-get install -y --no-download ./tactus_*_arm64.deb
+apt-get install -y -qq -o Dpkg::Use-Pty=0 -o Dpkg::Progress-Fancy=0 ./tactus_*_arm64.deb
 tactus --version
 tactus doctor
 echo "doctor: exit $?"
@@ -89,6 +89,7 @@ def test_it_is_installed_and_finds_what_a_clock_needs(board):
 def test_it_plays_once_the_board_is_switched_on_and_a_peer_on_another_computer_plays_along(board):
     board.start(SWITCHED_ON)
     until(lambda: "\nalone\n" in board.said or board.process.poll() is not None, "the board plays alone", **SLOWLY)
+    assert board.process.poll() is None, board.said
     with LinkHut() as hut:
         hut.press("s")
         hut.enable()
