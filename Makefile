@@ -20,7 +20,7 @@ STARTED := $(RELEASE)
 STRIP := strip
 
 # ARCH=arm64 on another machine: Packaging/cross compiles for that one, and the executable is started by emulation.
-ARCH ?=
+ARCH :=
 ifneq ($(ARCH),)
 ifneq ($(ARCH),$(shell dpkg --print-architecture))
 ifneq ($(ARCH),arm64)
