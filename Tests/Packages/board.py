@@ -24,7 +24,8 @@ PACKAGES = """
     systemd-sysv udev dbus kmod iproute2 busybox-static linux-image-arm64
     alsa-utils libasound2t64 liblo7 libsndfile1 libsystemd0 libyaml-0-2
 """.split()
-ADDRESS = "10.73.0.2"
+# The board's end of the network, and this computer's.
+ADDRESS, HOST = "10.73.0.2", "10.73.0.1"
 # Longer than anything took on a busy machine.
 LONGEST = 2400
 
