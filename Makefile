@@ -13,7 +13,28 @@ LAB_OPTIONS ?=
 UNIT_OPTIONS ?=
 
 SWIFT ?= swift
-RELEASE := .build/release/tactus
+# Where the release is made, what starts it here, and what strips it.
+BUILT := .build
+RELEASE := $(BUILT)/release/tactus
+STARTED := $(RELEASE)
+STRIP := strip
+
+# ARCH=arm64 on another machine: Packaging/cross compiles for that one, and the executable is started by emulation.
+ARCH :=
+ifneq ($(ARCH),)
+ifneq ($(ARCH),$(shell dpkg --print-architecture))
+ifneq ($(ARCH),arm64)
+$(error Tactus can be compiled on one machine for another only if that is arm64, not $(ARCH))
+endif
+CROSS := 1
+SWIFT := Packaging/cross
+BUILT := .build/arm64
+RELEASE := $(BUILT)/build/aarch64-unknown-linux-gnu/release/tactus
+STARTED := $(BUILT)/tactus
+STRIP := aarch64-linux-gnu-strip
+endif
+endif
+
 # No debug information: it would be half of the executable, and time to write. Functions keep their names until
 # installation, but are not exported, so that the linker leaves out those that nobody calls. No path of this folder gets
 # in, nor the compiler's hash of each module, which depends on it, so that the same sources give the same executable
@@ -22,7 +43,7 @@ RELEASE := .build/release/tactus
 RELEASE_OPTIONS := -c release --manifest-cache none --static-swift-stdlib -debug-info-format none -Xlinker --no-export-dynamic \
 	-Xcc -ffile-prefix-map=$(CURDIR)=. -Xswiftc -Xfrontend -Xswiftc -disable-incremental-llvm-codegen
 # Manual pages and completion scripts, made by what the built program says of itself.
-DOCUMENTS := .build/documents
+DOCUMENTS := $(BUILT)/documents
 FORMATTED := Sources Tests Package.swift Packaging Benchmarks/Micro/Package.swift Benchmarks/Micro/Benchmarks \
 	Benchmarks/Follower/Package.swift Benchmarks/Follower/Sources/bench-follower Benchmarks/Link/Package.swift \
 	Benchmarks/Onsets/Package.swift Benchmarks/Onsets/Sources/bench-onsets Benchmarks/Onsets/Sources/listen-trials \
@@ -36,13 +57,13 @@ OUTSIDE := LinkNetworkTests|ALSASequencerTests|ControlServerTests
 
 .PHONY: help run build programs test check lint format unit swift-tests network acceptance plan faults lab bench
 .PHONY: bench-micro pictures mutants scenes soak soak-lab tsan asan bench-follower bench-onsets link-trials listen-trials link-fuzz fuzz
-.PHONY: sizes documents machines docs install uninstall deb reproduce dist deb-test source-test clean packages toolchain
+.PHONY: sizes documents machines docs install uninstall deb reproduce dist deb-test arm64-test source-test clean packages toolchain
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | expand -t 16
 
 # What the executable is made of; if nothing of it has changed since the last build, `make run` starts at once.
-MADE := .build/.made
+MADE := $(BUILT)/.made
 MADE_OF := Sources Profiles Packaging Package.swift Makefile $(wildcard .git/logs/HEAD)
 
 run:  ## install what is missing, build, run the gateway; ARGS='--tempo 100 …' are passed on
@@ -50,9 +71,9 @@ run:  ## install what is missing, build, run the gateway; ARGS='--tempo 100 …'
 	@echo "Tactus runs until Ctrl-C. Next, in a second terminal: $(RELEASE) status (or play, stop, doctor, --help)" >&2
 	@exec $(RELEASE) run $(ARGS)
 
-build: toolchain  ## the release executable
-	@Packaging/install-packages build
-	@mkdir -p .build && touch $(MADE).begun
+build: $(if $(CROSS),,toolchain)  ## the release executable
+	@Packaging/install-packages $(if $(CROSS),cross,build)
+	@mkdir -p $(BUILT) && touch $(MADE).begun
 	$(SWIFT) build $(RELEASE_OPTIONS) --product tactus
 	@$(MAKE) documents
 	@mv $(MADE).begun $(MADE)
@@ -71,8 +92,8 @@ swift-tests: toolchain
 
 documents:  ## manual pages and completion scripts of the release executable, into .build/documents
 	@rm -rf $(DOCUMENTS) && mkdir -p $(DOCUMENTS)
-	@Packaging/manual $(RELEASE) $(DOCUMENTS)
-	@for shell in bash zsh fish; do $(RELEASE) --generate-completion-script $$shell >$(DOCUMENTS)/tactus.$$shell; done
+	@Packaging/manual $(STARTED) $(DOCUMENTS)
+	@for shell in bash zsh fish; do $(STARTED) --generate-completion-script $$shell >$(DOCUMENTS)/tactus.$$shell; done
 	@sed -i '1{/^#!/d}' $(DOCUMENTS)/tactus.bash
 
 machines: build  ## docs/machines.md, from the profiles
@@ -249,7 +270,7 @@ LIB := $(DESTDIR)$(PREFIX)/lib
 
 install:  ## copy executable, manual, completions, units and examples under PREFIX (and DESTDIR)
 	@test -x $(RELEASE) -a -d $(DOCUMENTS) || $(MAKE) build
-	install -D -s -m 755 $(RELEASE) '$(DESTDIR)$(PREFIX)/bin/tactus'
+	install -D -s --strip-program=$(STRIP) -m 755 $(RELEASE) '$(DESTDIR)$(PREFIX)/bin/tactus'
 	install -d '$(SHARE)'/man/man{1,5} '$(LIB)'/systemd/{system,user}
 	install -m 644 $(DOCUMENTS)/man1/*.1 '$(SHARE)/man/man1'
 	install -m 644 $(DOCUMENTS)/man5/*.5 '$(SHARE)/man/man5'
@@ -269,25 +290,32 @@ uninstall:  ## remove what `make install` copied; configuration and saved state 
 		'$(LIB)/sysusers.d/tactus.conf'
 	rm -rf '$(SHARE)/doc/tactus'
 
-deb: build  ## a Debian package, into .build/packages; the same commit gives the same bytes
+deb: build  ## a Debian package, into .build/packages; with ARCH=arm64 on another machine into .build/arm64/packages
 	@Packaging/install-packages deb
-	@rm -f .build/packages/*.deb
-	Packaging/deb .build/packages
-	@ls .build/packages/*.deb
+	@rm -f $(BUILT)/packages/*.deb
+	ARCH=$(ARCH) Packaging/deb $(BUILT)/packages
+	@ls $(BUILT)/packages/*.deb
 
 # What is here may have been compiled bit by bit; the clone is compiled at once, and elsewhere.
 reproduce: toolchain  ## build the package here and from a clone in another folder: are both equal, byte for byte?
 	@Packaging/reproduce
 
 dist: build  ## a tarball to unpack below /usr/local, with its checksum, into .build/packages
-	@rm -f .build/packages/*.tar.xz*
-	@Packaging/tarball .build/packages
-	@ls .build/packages/*.tar.xz
+	@rm -f $(BUILT)/packages/*.tar.xz*
+	@ARCH=$(ARCH) Packaging/tarball $(BUILT)/packages
+	@ls $(BUILT)/packages/*.tar.xz
 
 deb-test: $(VENV)  ## the package in clean Debian 12 and 13, from its building to its purge, an hour; as root
 	@Packaging/install-packages deb-test
 	@Tests/Lab/lab --prepare
 	.venv/bin/python -m pytest -s Tests/Packages/test_clean_roots.py $(ARGS)
+
+# Emulated, so slow. The first time, Debian for arm64 is configured on the board itself.
+arm64-test: $(VENV)  ## the package for arm64 on an emulated board: installed, its service, a clock, Link; as root
+	@$(MAKE) deb ARCH=arm64
+	@Packaging/install-packages arm64-test
+	@$(PYTHON) Tests/Packages/board.py
+	Tests/in-namespace .venv/bin/python -m pytest -s Tests/Packages/test_arm64.py $(ARGS)
 
 source-test: $(VENV)  ## the commit in a clean Debian 12, built and installed as README says, timed; as root
 	@Packaging/install-packages deb-test

@@ -53,7 +53,7 @@ package enum ALSAComplaints {
     fileprivate static func pass(_ text: String) { sink.withLock { $0 }(text) }
 }
 
-@c(calsa_report)
+@_cdecl("calsa_report")
 func reportComplaint(_ text: UnsafePointer<CChar>?) {
     if let text { ALSAComplaints.pass(String(cString: text)) }
 }
