@@ -22,7 +22,7 @@ NOT_RUN = [
     ("docs/getting-started.md", "sudo systemctl enable", "needs a running systemd; test_systemd.py starts the unit in the lab"),
     ("docs/getting-started.md", "systemctl --user", "as above"),
     ("docs/getting-started.md", "sudo install", "changes the system, and needs a running systemd"),
-    ("docs/hardware.md", "--loop UM-ONE", "needs a cable back; test_devices.py has a simulated one"),
+    ("docs/hardware.md", "--loop UM-ONE", "needs a cable back"),
     ("docs/hardware.md", "report.md --loop pcm:hw:1", "needs a sound card"),
     ("docs/link-library.md", "clock-list", "builds; test_libraries.py builds and runs the program"),
     ("docs/link-library.md", "swift run metronome", "builds, and wants a keyboard; test_metronome.py runs the program"),
