@@ -28,7 +28,7 @@ NOT_HERE = {
     r"tactus calibrate .* --input .*": "needs the sequencer and a cable",
     r"tactus realign tr-8s .*": "needs a connected TR-8S",
     r"tactus output-test .*": "needs a sound card",
-    r"tactus report": "takes a minute; test_documentation.py runs one in the lab",
+    r"tactus report": "takes a minute; test_report.py makes short ones",
     r"tactus report --output report.md": "as above",
     r"tactus report .*--loop.*": "needs a cable",
     r"tactus status --qr .*": "needs a network with this name in it",

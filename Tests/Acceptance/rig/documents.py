@@ -13,21 +13,25 @@ LANGUAGES = {"sh", "text", "yaml", "ini", "swift"}
 NOT_RUN = [
     ("README.md", "apt install ./tactus", "installs a package; Tests/Packages runs it in clean Debian 12 and 13"),
     ("README.md", "make run", "builds; test_no_sequencer.py runs it without the build, Tests/Packages in a clean Debian 12"),
+    ("README.md", "tactus monitor", "needs the sequencer; test_sequencer.py does so"),
     ("README.md", "--listen hw:1", "needs a sound card and a machine; test_listening.py has simulated ones"),
     ("docs/calibrating.md", "--channel 1 --save", "as above"),
     ("docs/calibrating.md", "--against 2", "as above"),
     ("docs/calibrating.md", "jackd", "needs a sound card with a loop cable"),
     ("docs/calibrating.md", "jack_iodelay", "needs a sound card with a loop cable"),
     ("docs/calibrating.md", "jack_connect", "needs a sound card with a loop cable"),
+    ("docs/control.md", "tactus learn", "needs the sequencer and a pedal; test_controls.py has them"),
     ("docs/getting-started.md", "sudo systemctl enable", "needs a running systemd; test_systemd.py starts the unit in the lab"),
     ("docs/getting-started.md", "systemctl --user", "as above"),
     ("docs/getting-started.md", "sudo install", "changes the system, and needs a running systemd"),
+    ("docs/hardware.md", "tactus report --output report.md\n", "takes a minute; test_report.py makes short ones"),
     ("docs/hardware.md", "--loop UM-ONE", "needs a cable back"),
     ("docs/hardware.md", "report.md --loop pcm:hw:1", "needs a sound card"),
     ("docs/link-library.md", "clock-list", "builds; test_libraries.py builds and runs the program"),
     ("docs/link-library.md", "swift run metronome", "builds, and wants a keyboard; test_metronome.py runs the program"),
     ("docs/link-library.md", "make plan", "runs acceptance tests itself"),
     ("docs/outputs.md", "--listen hw:1", "needs a sound card and a machine; test_listening.py has simulated ones"),
+    ("docs/outputs.md", "tactus ports", "needs the sequencer; test_sequencer.py has one"),
     ("docs/outputs.md", "--input UM-ONE", "needs a cable back; test_devices.py has a simulated one"),
     ("docs/pulses.md", "output-test", "needs a sound card"),
     ("docs/raspberry-pi.md", "ssh", "needs a board"),
@@ -47,6 +51,7 @@ NOT_RUN = [
     ("docs/releasing.md", "Packaging/apt-repository", "installs a package, and needs a key; Tests/Packages runs it"),
     ("docs/releasing.md", "tactus.sources", "installs a package; Tests/Packages runs it in clean Debian 12 and 13"),
     ("docs/releasing.md", "sudo tar", "changes the system"),
+    ("docs/timing.md", "tactus monitor", "needs the sequencer; test_sequencer.py does so"),
 ]
 
 # Code within the text: between as many backquotes on both sides.
