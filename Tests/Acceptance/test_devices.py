@@ -6,6 +6,7 @@ ports without a cable. The kernel has stamped everything on the machine's side. 
 
 import bisect
 import json
+import math
 import re
 import statistics
 
@@ -21,9 +22,12 @@ TEMPO = 120
 INTERVAL = 60e6 / TEMPO / PER_BEAT
 BAR = 4 * PER_BEAT
 IDLE = ("--kernel-args", "transparent_hugepage=never")
-# What names the USB driver gives differs from kernel to kernel. A port that vanishes is tried on each in test_sequencer.py.
+# What names the USB driver gives differs from kernel to kernel, but by one rule for all machines, so that on a second kernel
+# one in so many shows it. A port that vanishes is tried on each in test_sequencer.py.
+ONE_IN = {kernel: 6 if number else 1 for number, kernel in enumerate(KERNELS)}
 BOOTS = [
-    *(Boot({kernel: ("devices.py", "machines")}, (*IDLE, "--kernel", kernel), takes_long=True) for kernel in KERNELS),
+    *(Boot({kernel: ("devices.py", f"machines:{ONE_IN[kernel]}")}, (*IDLE, "--kernel", kernel), takes_long=True)
+      for kernel in KERNELS),
     Boot({"others": ("devices.py", "plugging", "calibrating", "configuring", "equal", "silent", "refusing")}, IDLE, takes_long=True)]
 
 
@@ -97,14 +101,14 @@ def test_every_machine_that_a_profile_recognises_is_driven_as_soon_as_it_is_plug
         if (found := re.search(r"^match: (.*)$", path.read_text(), re.M))}
     for kernel in KERNELS:
         record = recorded("machines", kernel)
-        assert set(record) == set(matches)
+        assert set(record) <= set(matches) and len(record) == math.ceil(len(matches) / ONE_IN[kernel])
         for profile, found in record.items():
             assert [used for _, used in found["outputs"]] == [profile], f"{kernel}: no other output is connected"
             (port,) = [port for port, heard in found["ports"].items() if heard]
             # Where a profile names the client, the clock is for its first port.
             assert port.startswith(matches[profile][0]) and port == list(found["ports"])[0], kernel
             assert found["ports"][port] == [found["outputs"][0][0]], f"{kernel}: the clock comes once"
-        assert max(len(found["ports"]) for found in record.values()) == 3
+        assert ONE_IN[kernel] > 1 or max(len(found["ports"]) for found in record.values()) == 3
         for name, since, to in (
                 ("the driver's ports until connected", "seen", "connected"),
                 ("plugged in until connected", "plugged", "connected"),
