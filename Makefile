@@ -55,7 +55,7 @@ RESULTS := .build/results
 # Tests that need sockets or a sequencer; everything else is arithmetic and virtual time.
 OUTSIDE := LinkNetworkTests|ALSASequencerTests|ControlServerTests
 
-.PHONY: help run build programs test check lint format unit swift-tests network acceptance plan faults lab bench
+.PHONY: help run build programs test check lint format unit swift-tests network acceptance plan lab bench
 .PHONY: bench-micro pictures mutants scenes soak soak-lab tsan asan bench-follower bench-onsets link-trials listen-trials link-fuzz fuzz
 .PHONY: sizes documents machines docs install uninstall deb reproduce dist deb-test arm64-test source-test clean packages toolchain
 
@@ -186,10 +186,6 @@ pictures: programs $(VENV)  ## the panel's pictures in docs/pictures, both views
 
 plan: programs $(VENV)  ## the cases asked of every Link program, against unmodified ones; prints the table of verdicts
 	Tests/in-namespace .venv/bin/python -m pytest Tests/Acceptance -m case $(ARGS)
-
-faults: programs $(VENV)  ## provoke every fault in the lab; an hour; writes Benchmarks/reliability.md; ARGS='killed=3' for one
-	@Tests/Lab/lab --prepare
-	nice -n 5 Tests/Faults/faults $(ARGS)
 
 lab: export LAB_COMMAND = $(value CMD)
 lab: packages  ## one command in a kernel that has the sequencer: CMD='…', LAB_OPTIONS='--ppm 500' (Tests/Lab/lab --help)

@@ -1,35 +1,31 @@
-"""The clock beside programs that bridge the sequencer to PipeWire or JACK, with the real daemons; in the lab.
+"""The clock beside PipeWire's bridge to the sequencer, with the real daemons; in the lab.
 
-Both keep a sequencer queue running: PipeWire's timer has 6250 Hz, a2jmidid's 1000 Hz. The
-kernel has stamped the bytes where they leave the sequencer.
+It keeps a sequencer queue running, whose timer has 6250 Hz. The kernel has stamped the bytes where they leave the
+sequencer.
 """
 
 import pytest
 
 from rig.labs import Boot
 
-pytestmark = pytest.mark.real("sequencer")
-
-BRIDGES = {"PipeWire": "PipeWire-RT-Event", "a2jmidid": "a2jmidid"}
 # Merging memory into huge pages would delay single ticks of one way of dispatching, and not of the other.
 BOOTS = [
-    Boot({name: ("company.py", name) for name in BRIDGES},
-         ("--kernel-args", "preempt=voluntary transparent_hugepage=never"), takes_long=True)]
+    Boot({"PipeWire": ("company.py",)}, ("--kernel-args", "preempt=voluntary transparent_hugepage=never"), takes_long=True)]
 
 
-@pytest.mark.parametrize("name", BRIDGES)
-def test_beside_a_bridge_no_tick_is_lost_and_its_port_is_not_taken_for_a_machine(recordings, name):
-    record = recordings[name]
+@pytest.mark.real("sequencer")
+def test_beside_a_bridge_no_tick_is_lost_and_its_port_is_not_taken_for_a_machine(recordings):
+    record = recordings["PipeWire"]
     # How punctual they are, `make bench` says. The bridge's queue starts while the clock runs.
     assert {kind for kind, _ in record["events"]} == {"clock"}
     times = [at for _, at in record["events"]]
     steps = [round((after - before) / record["interval"]) for before, after in zip(times, times[1:])]
     assert len(steps) > 100 and set(steps) == {1}
     assert record["after"]["realtime"]["dispatch"] == "queue"
-    not_taken_for_a_machine(record, name)
+    not_taken_for_a_machine(record)
 
 
-def not_taken_for_a_machine(record, name):
+def not_taken_for_a_machine(record):
     bridge = record["bridge"]
     status, ports = record["after"], record["sequencer"]
     clock, device = status["outputs"]
@@ -42,7 +38,7 @@ def not_taken_for_a_machine(record, name):
     ours = {address: port for address, port in ports.items() if port["client"].startswith("Tactus")}
     drives = {port["name"]: [to for to in port["to"] if to not in (*ours, bridge)] for port in ours.values()}
     assert {port: heard for port, heard in drives.items() if heard} == {"VirMIDI 0-0": ["16:0"]}
-    assert ports[bridge]["client"] == BRIDGES[name] and all(
+    assert ports[bridge]["client"] == "PipeWire-RT-Event" and all(
         bridge in port["to"] for port in ours.values() if port["name"] in ("Clock", "VirMIDI 0-0"))
     listed = {port["clientName"] for port in record["ports"]}
     devices = {f"Virtual Raw MIDI 0-{number}" for number in range(4)}

@@ -13,7 +13,7 @@ import threading
 
 import pytest
 
-from rig.gateway import PORT, Gateway, environment, request, run_tactus
+from rig.gateway import PORT, Gateway, environment, is_served, run_tactus
 from rig.rawline import CLOCK, STOP
 from rig.wait import until
 
@@ -216,12 +216,6 @@ def test_closed_standard_streams_become_no_sockets(tmp_path):
     finally:
         process.kill()
         process.wait()
-
-
-def is_served(process):
-    assert process.poll() is None, f"it ended with {process.returncode}"
-    with contextlib.suppress(OSError):
-        return request("GET", "/api/v1/status")[0] == 200
 
 
 @contextlib.contextmanager

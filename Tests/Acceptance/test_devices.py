@@ -1,4 +1,4 @@
-"""Devices that are plugged in, unplugged, recognised, configured and followed while the gateway runs; in the lab.
+"""Devices that are plugged in, unplugged, recognised and configured while the gateway runs; in the lab.
 
 They are USB gadgets, which the kernel's USB MIDI driver takes for machines of a known name, and where exact times count,
 ports without a cable. The kernel has stamped everything on the machine's side. Figures are instruction-times.
@@ -6,6 +6,7 @@ ports without a cable. The kernel has stamped everything on the machine's side. 
 
 import bisect
 import json
+import math
 import re
 import statistics
 
@@ -17,16 +18,17 @@ from rig.labs import KERNELS, Boot
 
 pytestmark = pytest.mark.real("sequencer")
 
-TEMPO, LEADER = 120, 101.3
+TEMPO = 120
 INTERVAL = 60e6 / TEMPO / PER_BEAT
 BAR = 4 * PER_BEAT
 IDLE = ("--kernel-args", "transparent_hugepage=never")
-# What the USB driver and the sequencer do differs from kernel to kernel.
-ON_EACH = ["machines", "plugging"]
-ON_ONE = ["calibrating", "configuring", "equal", "messages", "silent", "refusing", "reporting"]
+# What names the USB driver gives differs from kernel to kernel, but by one rule for all machines, so that on a second kernel
+# one in so many shows it. A port that vanishes is tried on each in test_sequencer.py.
+ONE_IN = {kernel: 6 if number else 1 for number, kernel in enumerate(KERNELS)}
 BOOTS = [
-    *(Boot({kernel: ("devices.py", *ON_EACH)}, (*IDLE, "--kernel", kernel), takes_long=True) for kernel in KERNELS),
-    Boot({"others": ("devices.py", *ON_ONE)}, IDLE, takes_long=True)]
+    *(Boot({kernel: ("devices.py", f"machines:{ONE_IN[kernel]}")}, (*IDLE, "--kernel", kernel), takes_long=True)
+      for kernel in KERNELS),
+    Boot({"others": ("devices.py", "plugging", "calibrating", "configuring", "equal", "silent", "refusing")}, IDLE, takes_long=True)]
 
 
 @pytest.fixture
@@ -99,14 +101,14 @@ def test_every_machine_that_a_profile_recognises_is_driven_as_soon_as_it_is_plug
         if (found := re.search(r"^match: (.*)$", path.read_text(), re.M))}
     for kernel in KERNELS:
         record = recorded("machines", kernel)
-        assert set(record) == set(matches)
+        assert set(record) <= set(matches) and len(record) == math.ceil(len(matches) / ONE_IN[kernel])
         for profile, found in record.items():
             assert [used for _, used in found["outputs"]] == [profile], f"{kernel}: no other output is connected"
             (port,) = [port for port, heard in found["ports"].items() if heard]
             # Where a profile names the client, the clock is for its first port.
             assert port.startswith(matches[profile][0]) and port == list(found["ports"])[0], kernel
             assert found["ports"][port] == [found["outputs"][0][0]], f"{kernel}: the clock comes once"
-        assert max(len(found["ports"]) for found in record.values()) == 3
+        assert ONE_IN[kernel] > 1 or max(len(found["ports"]) for found in record.values()) == 3
         for name, since, to in (
                 ("the driver's ports until connected", "seen", "connected"),
                 ("plugged in until connected", "plugged", "connected"),
@@ -116,33 +118,32 @@ def test_every_machine_that_a_profile_recognises_is_driven_as_soon_as_it_is_plug
 
 
 def test_machines_unplugged_in_play_return_on_a_bar_and_the_others_miss_nothing(recorded, figure):
-    for kernel in KERNELS:
-        record = recorded("plugging", kernel)
-        steady, interval = ticks(record["steady"]), record["interval"]
-        errors = []
-        for back in record["returns"]:
-            # What was in the queue for it when it was pulled may come in front; the song's place is told once.
-            heard = [name for name, _ in back["events"] if name != "clock"]
-            assert heard[-3:] == ["stop", "position", "continue"] and heard[:-3] in ([], ["stop"]), kernel
-            ((position, _),) = back["positions"]
-            assert position % 16 == 0, f"{kernel}: it comes in at a bar"
-            # Its driver may still be busy with the other one when it comes in. In the end it is where the song is, so
-            # that none of its ticks has been lost or doubled.
-            own = ticks(back["events"], first_tick_after(back["events"], "continue"))
-            place = song(record["steady"])[6 * position:]
-            assert len(own) > BAR / 2, kernel
-            errors += [abs(at - wanted) for at, wanted in list(zip(own, place))[-PER_BEAT:]]
-        assert len(record["returns"]) == 2 * record["rounds"]
-        farthest, worst = max(errors), unevenness(steady, interval)
-        figure(f"{kernel}, {len(record['returns'])} returns: farthest from the song", f"{farthest:.0f} us", "half a tick")
-        figure(f"{kernel}: nine ticks in ten of the other", f"{worst:.0f} us instruction-time from an even clock", "1000 us")
-        assert farthest < interval / 2 and worst < 1_000, kernel
-        assert moves(record["steady"]) == ["start", "stop"], kernel
-        nothing_is_left_behind(kernel, record["samples"], figure)
-        unplugging_is_told(record)
+    record = recorded("plugging")
+    steady, interval = ticks(record["steady"]), record["interval"]
+    errors = []
+    for back in record["returns"]:
+        # What was in the queue for it when it was pulled may come in front; the song's place is told once.
+        heard = [name for name, _ in back["events"] if name != "clock"]
+        assert heard[-3:] == ["stop", "position", "continue"] and heard[:-3] in ([], ["stop"])
+        ((position, _),) = back["positions"]
+        assert position % 16 == 0, "it comes in at a bar"
+        # Its driver may still be busy with the other one when it comes in. In the end it is where the song is, so
+        # that none of its ticks has been lost or doubled.
+        own = ticks(back["events"], first_tick_after(back["events"], "continue"))
+        place = song(record["steady"])[6 * position:]
+        assert len(own) > BAR / 2
+        errors += [abs(at - wanted) for at, wanted in list(zip(own, place))[-PER_BEAT:]]
+    assert len(record["returns"]) == 2 * record["rounds"]
+    farthest, worst = max(errors), unevenness(steady, interval)
+    figure(f"{len(record['returns'])} returns: farthest from the song", f"{farthest:.0f} us", "half a tick")
+    figure("nine ticks in ten of the other", f"{worst:.0f} us instruction-time from an even clock", "1000 us")
+    assert farthest < interval / 2 and worst < 1_000
+    assert moves(record["steady"]) == ["start", "stop"]
+    nothing_is_left_behind(record["samples"], figure)
+    unplugging_is_told(record)
 
 
-def nothing_is_left_behind(kernel, samples, figure):
+def nothing_is_left_behind(samples, figure):
     counts = [
         (len(own := [port for port in ports.values() if port["client"].startswith("Tactus")]),
          sum(len(port["to"]) for port in own)) for _, ports in samples]
@@ -150,7 +151,7 @@ def nothing_is_left_behind(kernel, samples, figure):
     resident = [size for size, _ in samples]
     # After the first half, all buffers have reached their final sizes.
     growth = resident[-1] - resident[len(resident) // 2]
-    figure(f"{kernel}: growth of resident memory over the second half", f"{growth >> 10} KiB", "1 MiB")
+    figure("growth of resident memory over the second half", f"{growth >> 10} KiB", "1 MiB")
     assert growth < 1 << 20
 
 
@@ -230,32 +231,6 @@ def test_a_configuration_is_read_again_without_a_seam_and_a_broken_one_is_refuse
     assert all(place in body["error"]["message"] and place in record["log"] for place in places)
     before, after = record["exchanged"]["status"], record["broken"]["status"]
     assert connected(after) == connected(before) and after["playing"]
-
-
-# Messages from machines.
-
-
-def test_a_remote_control_moves_the_others_and_none_of_their_ticks_and_a_leader_is_followed(recorded, figure):
-    record = recorded("messages")
-    for mode in ("internal", "link"):
-        assert [status["playing"] for status in record[mode]] == [False, True, False]
-        assert all(status["mode"] == mode and status["tempo"] == TEMPO for status in record[mode])
-    assert moves(record["remote"]) == ["start", "stop"] * 2
-    heard = [at for name, at in record["remote"] if name in ("start", "stop")]
-    took = [at - (pressed - 3_000) for at, pressed in zip(heard, record["pressed"])]
-    figure("from the button to the other machine", f"{max(took) / 1000:.1f} ms instruction-time")
-    assert all(0 < delay for delay in took)
-    assert unevenness(ticks(record["remote"]), INTERVAL) < 1_000
-
-    last = record["followed"]
-    assert last["mode"] == "follow" and "Box MIDI 1" in last["reason"]
-    assert abs(last["tempo"] - LEADER) < 0.3
-    followed = ticks(record["events"])[-100:]
-    interval = (followed[-1] - followed[0]) / (len(followed) - 1)
-    assert abs(interval - 2.5e6 / LEADER) < 0.003 * interval
-    assert not ticks(record["own"], followed[0]), "the leader is sent no clock"
-    tempos = {output["name"]: output["sentTempo"] for output in last["outputs"] if output["connected"]}
-    assert tempos.pop("Box") is None and all(abs(tempo - LEADER) < 0.3 for tempo in tempos.values()), tempos
 
 
 # Measuring the delay to a device.
@@ -356,27 +331,3 @@ def test_a_program_that_stopped_reading_is_brought_in_step_when_it_reads_again_a
         assert "out-of-step" not in codes(after) + codes(last)
         other = [name for name in record["other"] if name not in ("clock", "position")]
         assert other in (["start", "stop", "start", "stop"], ["start", "stop", "continue", "stop"]), way
-
-
-# A report for an issue.
-
-
-def test_a_report_has_the_clock_at_each_machine_and_at_the_end_of_the_cable(recorded):
-    record = recorded("reporting")
-    if record is None:
-        pytest.skip("this kernel has no USB gadgets")
-    report = json.loads(record["report"])
-    assert {device["name"]: device["kinds"] for device in report["usb"]} == {"TR-8S": ["midi"], "Sampler": ["midi"]}
-    places = {device["name"]: device["place"] for device in report["usb"]}
-    general, drums, sampler = sorted(report["gateway"]["outputs"], key=lambda output: output.get("usb") or "")
-    assert general.get("profile") is None
-    assert (drums["profile"], drums["usb"]) == ("roland-tr-8s", places["TR-8S"])
-    assert (sampler["profile"], sampler["usb"]) == ("generic", places["Sampler"])
-    for clock in (general["clock"], drums["clock"], sampler["clock"], report["loop"]["clock"]):
-        assert clock["stamps"] == "kernel" and clock["tempo"]["beatsPerMinute"] == pytest.approx(TEMPO, rel=0.001)
-        assert clock["ticks"]["received"] > 240 and clock["ticks"]["lost"] == clock["ticks"]["doubled"] == 0
-    assert report["loop"]["kind"] == "raw-device"
-    for text in (record["report"], record["text"]):
-        assert "TR-8S" in text and len(text) < 9_000
-        assert "canary" not in text.lower(), "an output's name, and the devices' serial number"
-    assert not codes(record["after"]), "who has listened is not missed"

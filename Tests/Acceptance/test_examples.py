@@ -10,7 +10,7 @@ import subprocess
 import pytest
 
 from rig import sounds
-from rig.gateway import PROJECT, TACTUS, environment, request
+from rig.gateway import PROJECT, TACTUS, environment, is_served
 from rig.interface import described_commands
 from rig.wait import PATIENCE, until
 
@@ -28,7 +28,7 @@ NOT_HERE = {
     r"tactus calibrate .* --input .*": "needs the sequencer and a cable",
     r"tactus realign tr-8s .*": "needs a connected TR-8S",
     r"tactus output-test .*": "needs a sound card",
-    r"tactus report": "takes a minute; test_documentation.py runs one in the lab",
+    r"tactus report": "takes a minute; test_report.py makes short ones",
     r"tactus report --output report.md": "as above",
     r"tactus report .*--loop.*": "needs a cable",
     r"tactus status --qr .*": "needs a network with this name in it",
@@ -103,16 +103,8 @@ def test_the_examples_that_end_with_ctrl_c_work_until_then(start, desk):
     assert runs and len(runs) < len(everything)
     for example in runs:
         process = desk(f"exec {example}")
-
-        def answers():
-            assert process.poll() is None, (example, process.communicate())
-            try:
-                return request("GET", "/api/v1/status")[0] in (200, 401)
-            except OSError:
-                return False
-
         try:
-            until(answers, f"{example} answers")
+            until(lambda: is_served(process), f"{example} answers")
             process.send_signal(signal.SIGINT)
             said, _ = process.communicate(timeout=PATIENCE)
             assert process.returncode == 0, example

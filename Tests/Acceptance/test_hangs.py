@@ -123,9 +123,6 @@ def test_where_nobody_reads_what_it_writes_all_goes_on_and_what_is_lost_is_told(
         os.close(outer)
 
 
-# Disks that do not answer.
-
-
 # Ends while something hangs.
 
 def hung(start, line, hang):

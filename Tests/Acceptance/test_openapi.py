@@ -8,7 +8,7 @@ import sys
 import pytest
 import yaml
 
-from rig.gateway import PORT, request
+from rig.gateway import PORT
 from rig.wait import PATIENCE
 
 pytestmark = pytest.mark.real("network")

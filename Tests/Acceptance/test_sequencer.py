@@ -179,6 +179,7 @@ def test_every_kind_of_output_has_the_same_clock_and_a_port_that_vanishes_or_com
         assert words in text, text
     listed = ports["ports json"]
     assert "VirMIDI 0-3" in str(listed)
+    assert re.search(r"^ticks +\d{3} ticks, 0 lost, 0 doubled", ports["monitor"], re.M), ports["monitor"]
 
 
 def vanishing(ports):

@@ -107,13 +107,6 @@ def idle():
     return stage.end()
 
 
-def loaded():
-    stage = Stage()
-    with running(LOADS["heavy"]):
-        stage.play(2, seed=2)
-    return stage.end()
-
-
 def held():
     """Stops and resumes both probes several times, after they have measured the clocks' relation."""
     stage = Stage()

@@ -1,6 +1,6 @@
-"""In the lab: records an output of a gateway beside a bridge between the sequencer and PipeWire or JACK.
+"""In the lab: records an output of a gateway beside the bridge between the sequencer and PipeWire.
 
-    company.py RESULT.json BRIDGE
+    company.py RESULT.json
 
 The record is judged on the host, by test_company.py. All times are microseconds of Link's host time.
 """
@@ -13,7 +13,7 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
-from rig.bridges import JACK, PipeWire  # noqa: E402
+from rig.bridges import PipeWire  # noqa: E402
 from rig.cards import sequencer  # noqa: E402
 from rig.framed import FramedLine  # noqa: E402
 from rig.gateway import Gateway, run_tactus  # noqa: E402
@@ -22,7 +22,6 @@ from rig.loads import LOADS, running  # noqa: E402
 
 TEMPO = 133.7
 LOADED = 0.7  # seconds
-BRIDGES = {"PipeWire": PipeWire, "a2jmidid": JACK}
 
 
 def play(bridge, folder):
@@ -51,13 +50,12 @@ def play(bridge, folder):
     return {"events": line.events, "interval": round(60e6 / TEMPO) / 24, **said}
 
 
-def record(name):
+def record():
     with tempfile.TemporaryDirectory() as place:
         folder = pathlib.Path(place)
-        with BRIDGES[name](folder) as bridge:
+        with PipeWire(folder) as bridge:
             return {**play(bridge, folder), "bridge": bridge.port}
 
 
 if __name__ == "__main__":
-    result, bridge_name = sys.argv[1:]
-    pathlib.Path(result).write_text(json.dumps(record(bridge_name)))
+    pathlib.Path(sys.argv[1]).write_text(json.dumps(record()))

@@ -1,6 +1,6 @@
 """In the lab: records two outputs of a gateway that follows a MIDI clock leader.
 
-    follow.py RESULT.json SCENE...
+    follow.py RESULT.json
 
 The record is judged on the host, by test_follow.py. All times are microseconds of Link's host time.
 """
@@ -19,10 +19,8 @@ from rig.framed import FramedLine  # noqa: E402
 from rig.gateway import Gateway  # noqa: E402
 from rig.guest import preload  # noqa: E402
 from rig.leader import CONTINUE, START, STOP, Leader  # noqa: E402
-from rig.peer import Peer  # noqa: E402
 
 TEMPO = 123.4
-PEER_TEMPO = 130
 EARLY = -5.0  # milliseconds; the leader's Start comes only 3 ms before its tick
 
 
@@ -63,8 +61,8 @@ class Scene:
         }
 
 
-def jitter():
-    """Start and Stop, with ticks that are up to a few milliseconds late."""
+def record():
+    """Start, Stop and Continue, with ticks that are up to a few milliseconds late."""
     scene = Scene()
     chance = random.Random(1)
     deviations = []
@@ -87,60 +85,12 @@ def jitter():
         continued = leader.soon(CONTINUE)
         time.sleep(3)
     finally:
-        record = scene.end(leader)
+        recorded = scene.end(leader)
     return {
-        **record, "locked": locked, "playing": playing, "started": started, "stopped": stopped, "continued": continued,
+        **recorded, "locked": locked, "playing": playing, "started": started, "stopped": stopped, "continued": continued,
         "truth": leader.truth, "deviations": deviations[:len(leader.truth)],
     }
 
 
-def hand_over():
-    """While the song plays: Link on without a peer, off, on with a peer, off."""
-    scene = Scene()
-    leader = Leader(TEMPO)
-    try:
-        preload(scene.gateway.process.pid, "self")
-        scene.wait_mode("follow")
-        time.sleep(3)
-        started = leader.soon(START)
-        time.sleep(4)
-        scene.mark("alone on")
-        scene.gateway.post("link", {"enabled": True})
-        time.sleep(4)
-        alone = scene.gateway.status()
-        scene.mark("alone off")
-        scene.gateway.post("link", {"enabled": False})
-        back = scene.wait_mode("follow")
-        peer = Peer(PEER_TEMPO)
-        time.sleep(1)
-        scene.mark("peer on")
-        scene.gateway.post("link", {"enabled": True})
-        scene.gateway.wait_status(lambda status: status["link"]["peers"] == 1, "joined")
-        scene.mark("joined")
-        grid = []
-        for _ in range(16):
-            time.sleep(0.5)
-            at = peer.now()
-            grid.append((at, peer.beat(at)))
-        joined = scene.gateway.status()
-        tempo = peer.tempo
-        scene.mark("peer off")
-        scene.gateway.post("link", {"enabled": False})
-        scene.mark("left")
-        time.sleep(14)
-        scene.mark("end")
-        left = scene.gateway.status()
-        peer.close()
-    finally:
-        record = scene.end(leader)
-    return {
-        **record, "started": started, "alone": alone, "back": back, "joined": joined, "left": left, "grid": grid,
-        "peer tempo": tempo, "truth": leader.truth,
-    }
-
-
-SCENES = {"jitter": jitter, "hand-over": hand_over}
-
 if __name__ == "__main__":
-    result, *scenes = sys.argv[1:]
-    pathlib.Path(result).write_text(json.dumps({scene: SCENES[scene]() for scene in scenes}))
+    pathlib.Path(sys.argv[1]).write_text(json.dumps(record()))

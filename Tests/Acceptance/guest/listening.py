@@ -2,7 +2,7 @@
 
     listening.py RESULT.json SCENE...
 
-`drifting:100:180` is a card 100 millionths too fast, open for 180 s.
+`drifting:100:90` is a card 100 millionths too fast, open for 90 s.
 
 The machines hear the clocks of two outputs, as the kernel stamps them, and play clicks into a loop of
 `snd-aloop`, each on a channel of its own and each hit after a delay that is written down. Nothing is judged here.
@@ -166,17 +166,13 @@ def put_back(gateway):
     return {"apart": distance, "status": status}
 
 
-def calibrate(gateway, machines, *words, interrupt=None, by=signal.SIGINT):
+def calibrate(gateway, machines, *words):
     """Has `tactus calibrate` listen to the first machine; returns what it said, and the machines' true delays."""
     player = Player(machines)
     player.start()
     process = subprocess.Popen(
         [TACTUS, "calibrate", IDS[0], "--listen", CAPTURE, *words], env=environment(caller(gateway)),
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    if interrupt:
-        while process.poll() is None and not interrupt(machines):
-            time.sleep(0.1)
-        process.send_signal(by)
     text, complaint = process.communicate()
     player.stop()
     for machine in machines:
@@ -197,25 +193,11 @@ def profiles(gateway):
     return {str(path.relative_to(root)): path.read_text() for path in root.rglob("*.yaml")}
 
 
-BESIDE = ("--against", "2")
-
-
 def click(gateway):
     """The figures for programs, and saved."""
     machines = [Machine(0, 6_000, 800, 1), Machine(1, -2_000, 100, 2)]
-    return {**calibrate(gateway, machines, *BESIDE, "--json", "--save"), "profiles": profiles(gateway),
+    return {**calibrate(gateway, machines, "--against", "2", "--json", "--save"), "profiles": profiles(gateway),
             "folder": str(gateway.folder.parent)}
-
-
-def stopped(gateway, by=signal.SIGINT):
-    """Ctrl-C while the clock is moved."""
-    machines = [Machine(0, 6_000, 300, 7), Machine(1, 0, 100, 8)]
-    return {**calibrate(gateway, machines, *BESIDE, interrupt=is_moved, by=by), **put_back(gateway)}
-
-
-def killed(gateway):
-    """The command dies without a word while the clock is moved; the gateway notices that nobody asks any more."""
-    return stopped(gateway, signal.SIGKILL)
 
 
 def crashed(gateway):
@@ -297,10 +279,6 @@ def overrun(gateway):
     return process.returncode, text, complaint
 
 
-def missing(gateway):
-    return [ended(gateway, "calibrate", IDS[0], "--listen", device) for device in ("hw:9", "hw:Loopback,7")]
-
-
 def monitored(gateway):
     """The loop has one sample rate for both of its ends, so this card has one that the program does not know."""
     player = Player([Machine(0, 0, 0, 11), Machine(1, 3_000, 0, 12)], rate=32_000)
@@ -321,8 +299,7 @@ def ended(gateway, *words):
     return done.returncode, done.stdout, done.stderr
 
 
-SCENES = {scene.__name__: scene for scene in (
-    click, stopped, killed, crashed, missing, monitored, overrun, drifting)}
+SCENES = {scene.__name__: scene for scene in (click, crashed, monitored, overrun, drifting)}
 
 
 def main(result, *scenes):

@@ -152,11 +152,22 @@ def without_clock_port(record):
         gateway.kill()
 
 
+def monitored(record):
+    """What `tactus monitor` says of our own clock, as the documentation has it, but sooner."""
+    gateway = running("monitored")
+    try:
+        record["monitor"] = run_tactus("monitor", "Clock", "--seconds", 4).stdout
+        gateway.stop()
+    finally:
+        gateway.kill()
+
+
 def main(result):
     record = {}
     kinds_of_output(record)
     unplugging(record)
     without_clock_port(record)
+    monitored(record)
     pathlib.Path(result).write_text(json.dumps(record))
 
 

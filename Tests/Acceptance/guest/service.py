@@ -2,7 +2,7 @@
 
     service.py RESULT.json
 
-The root file system is read-only, as the lab has it. The environment variable FORBIDDEN names the compiled `forbidden.c`.
+The root file system is read-only, as the lab has it.
 """
 
 import json
@@ -15,7 +15,6 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
-from guest import sandbox  # noqa: E402
 from rig.clocks import raw_microseconds  # noqa: E402
 from rig.documents import block  # noqa: E402
 from rig.gateway import PROJECT, TACTUS, request  # noqa: E402
@@ -84,19 +83,6 @@ class Manager:
         lines = "\n".join(["[Service]", "TimeoutStartSec=infinity", f"StandardError=append:{self.log}", *lines])
         (self.folder / "tactus.service.d/lab.conf").write_text(f"{NOT_AT_BOOT}{lines}\n")
 
-    def tried(self):
-        """What comes of each attempt of `sandbox` in the unit's place."""
-        drop_in = self.folder / "tactus.service.d/tries.conf"
-        drop_in.write_text(sandbox.drop_in("in-unit"))
-        self.control("daemon-reload")
-        self.control("start", "tactus")
-        drop_in.unlink()
-        self.control("daemon-reload")
-        file = sandbox.FOLDER / "in-unit"
-        found = sandbox.attempts(file.name)
-        file.unlink()
-        return found
-
     def reloaded(self):
         """Has the run read its files again; returns the unit's state then."""
         self.control("reload", "tactus")
@@ -147,7 +133,7 @@ ExecStart=/lib/systemd/systemd --user --unit=lab.target
         (systemd.folder / "manager.service").write_text(self.UNIT)
 
     def start(self):
-        pathlib.Path(f"/run/user/{NUMBER}").mkdir()
+        pathlib.Path(f"/run/user/{NUMBER}").mkdir(parents=True)
         shell(f"chown -R {NUMBER}:{NUMBER} {HOME} /run/user/{NUMBER}")
         self.systemd.control("daemon-reload")
         self.systemd.control("start", "manager")
@@ -180,14 +166,14 @@ def play(line):
     line.wait_playing(since)
 
 
-def restarted(manager, line, hang):
-    """Plays, hangs the run, and returns how long its machine then waits for its Stop, and for its clock again."""
+def restarted(manager, line):
+    """Plays, freezes the run, and returns how long its machine then waits for its Stop, and for its clock again."""
     line.forget()
     play(line)
     before = manager.shown("NRestarts")
     line.wait_ticks(48)  # so that what plays is kept
     at = raw_microseconds()
-    hang(manager.process())
+    freeze(manager.process())
     stop = line.wait_for(STOP, at)
     ticks = line.wait_ticks(1, stop)
     until(lambda: manager.shown("ActiveState") == "active", "it is active again")
@@ -201,26 +187,6 @@ def freeze(process):
     """Stops all of a run's threads, the watchdog's among them."""
     group = pathlib.Path(f"/proc/{process}/cgroup").read_text().strip().split(":")[2]
     pathlib.Path(f"/sys/fs/cgroup{group}/cgroup.freeze").write_text("1")
-
-
-def starve(systemd):
-    """Returns a function that keeps the output thread, and no other thread that matters, from the processor."""
-
-    def hang(process):
-        found = threads(process)
-        for thread in (systemd.number, os.getpid(), found["tactus-watchdog"], found["tactus-stderr"]):
-            os.sched_setscheduler(thread, os.SCHED_FIFO, os.sched_param(10))
-        busy = subprocess.Popen(["chrt", "--fifo", "5", "sh", "-c", "while :; do :; done"])
-        os.sched_setscheduler(found["tactus-output"], os.SCHED_OTHER, os.sched_param(0))
-        # The output thread itself cannot even end while it is kept from the processor.
-        task = pathlib.Path(f"/proc/{process}/task/{found['tactus-watchdog']}")
-        until(lambda: not task.exists(), "systemd ends the run")
-        busy.kill()
-        busy.wait()
-        for thread in (systemd.number, os.getpid()):
-            os.sched_setscheduler(thread, os.SCHED_OTHER, os.sched_param(0))
-
-    return hang
 
 
 def offsets():
@@ -242,9 +208,6 @@ def by_socket():
 def examine(manager, line):
     """The system's unit, with what the documentation says to add for a FIFO in /tmp."""
     manager.install("tactus.service", "--no-link --output raw:/tmp/midi/clock", "BindPaths=/tmp/midi")
-    free = {"free-root": (), "free-nobody": ("User=nobody",)}
-    for name, lines in free.items():
-        (manager.folder / f"{name}.service").write_text(sandbox.trial(name, *lines))
     with awake():
         manager.control("daemon-reload")
         manager.control("start", "tactus")
@@ -259,17 +222,11 @@ def examine(manager, line):
     scene["by socket"] = by_socket()
     request("POST", "/api/v1/nudge", {"milliseconds": 3, "output": next(iter(offsets()))})
     scene["offsets"] = [offsets()]
-    scene["frozen"] = restarted(manager, line, freeze)
+    scene["frozen"] = restarted(manager, line)
     scene["offsets"].append(offsets())
-    # Real-time threads may use the whole processor.
-    pathlib.Path("/proc/sys/kernel/sched_rt_runtime_us").write_text("-1")
-    scene["starved"] = restarted(manager, line, starve(manager))
     manager.control("stop", "tactus")
     scene["end"] = [manager.shown("ActiveState"), manager.shown("Result")]
     scene["log"] = manager.log.read_text()
-    scene["tried"] = manager.tried()
-    manager.control("start", *free)
-    scene["tried freely"] = {name.removeprefix("free-"): sandbox.attempts(name) for name in free}
     found["system"] = scene
 
 
@@ -290,7 +247,6 @@ def examine_user(systemd, line):
     manager.install(
         "tactus.user.service",
         f"--start-stop-sync --output raw:{line.path} --http 0.0.0.0:8808 --http-token-file {HOME}/token")
-    (manager.folder / "plain.service").write_text(sandbox.trial("plain"))
     with awake():
         manager.start()
     scene = {}
@@ -317,9 +273,6 @@ def examine_user(systemd, line):
         manager.control("stop", "tactus")
     scene["end"] = [manager.shown("ActiveState"), manager.shown("Result")]
     scene["log"] = manager.log.read_text()
-    scene["tried"] = manager.tried()
-    manager.control("start", "plain")
-    scene["tried plainly"] = sandbox.attempts("plain")
     scene["without namespaces"] = without_namespaces(manager)
     found["user"] = scene
 
@@ -357,7 +310,6 @@ def main():
     shell(f"mount --bind {accounts} /etc/passwd")
     with RawLine(FOLDER / "clock") as line:
         shell(f"chgrp audio {line.path}; chmod 660 {line.path}")
-        sandbox.prepare()
         systemd = Systemd()
         try:
             examine(systemd, line)

@@ -1,6 +1,5 @@
-"""PipeWire and JACK with their bridges to the ALSA sequencer, as a desktop runs them; for the lab."""
+"""PipeWire with its bridge to the ALSA sequencer, as a desktop runs it; for the lab."""
 
-import contextlib
 import os
 import pathlib
 import re
@@ -18,10 +17,6 @@ PIPEWIRE_LINK = [
     "Midi-Bridge:Virtual MIDI Card 1:(capture_0) VirMIDI 0-1",
     "Midi-Bridge:Virtual MIDI Card 1:(playback_0) VirMIDI 0-2",
 ]
-JACK_LINK = [
-    "a2j:Virtual Raw MIDI 0-1 [17] (capture): VirMIDI 0-1", "a2j:Virtual Raw MIDI 0-2 [18] (playback): VirMIDI 0-2",
-]
-NOTE = bytes((0x90, 64, 64))
 
 
 def queue_runs(client):
@@ -36,17 +31,18 @@ def printed(*command):
     return subprocess.run(command, capture_output=True, text=True).stdout
 
 
-class Bridge:
-    """A bridge to the sequencer and the programs it needs; `CLIENT` is its client's name there.
+class PipeWire:
+    """PipeWire, and its session manager, which starts the bridge. Its queue runs while anything is linked to it.
 
     All of them end with the `with` block.
     """
 
-    CLIENT = ""
+    CLIENT = "PipeWire-RT-Event"
 
     def __init__(self, folder):
         self.folder = folder
         self.processes = []
+        self.bus = None
 
     def __enter__(self):
         try:
@@ -62,32 +58,6 @@ class Bridge:
     def __exit__(self, *_):
         self.close()
 
-    def start(self, *command):
-        with (self.folder / "log").open("ab") as log:
-            self.processes.append(subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log))
-
-    def close(self):
-        for process in reversed(self.processes):
-            process.terminate()
-            process.wait()
-
-    def ports(self):
-        return [address for address, port in sequencer().items() if port["client"] == self.CLIENT]
-
-    @property
-    def pids(self):
-        return [process.pid for process in self.processes]
-
-    @property
-    def queue_runs(self):
-        return queue_runs(self.port.split(":")[0])
-
-
-class PipeWire(Bridge):
-    """PipeWire, and its session manager, which starts the bridge. Its queue runs while anything is linked to it."""
-
-    CLIENT = "PipeWire-RT-Event"
-
     def open(self):
         for folder in LOGINS:
             folder.mkdir(parents=True, exist_ok=True)
@@ -102,29 +72,28 @@ class PipeWire(Bridge):
             lambda: set(PIPEWIRE_LINK) <= set(printed("pw-link", "-io").splitlines()), "its bridge has the ports",
             every=0.1)
 
+    def start(self, *command):
+        with (self.folder / "log").open("ab") as log:
+            self.processes.append(subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log))
+
     def close(self):
-        super().close()
-        with contextlib.suppress(AttributeError):
+        for process in reversed(self.processes):
+            process.terminate()
+            process.wait()
+        if self.bus:
             self.bus.stop()
+
+    def ports(self):
+        return [address for address, port in sequencer().items() if port["client"] == self.CLIENT]
 
     def link(self):
         subprocess.run(["pw-link", *PIPEWIRE_LINK], check=True)
         until(lambda: self.queue_runs, "the bridge's queue runs")
 
+    @property
+    def pids(self):
+        return [process.pid for process in self.processes]
 
-class JACK(Bridge):
-    """A JACK server and a2jmidid, whose queue runs from the first message that it takes from JACK."""
-
-    CLIENT = "a2jmidid"
-
-    def open(self):
-        os.environ |= {"JACK_NO_AUDIO_RESERVATION": "1", "JACK_NO_START_SERVER": "1"}
-        self.start("jackd", "-R", "-P", "70", "-d", "dummy", "-r", "48000", "-p", "256")
-        subprocess.run(["jack_wait", "--wait"], check=True, capture_output=True)
-        self.start("a2jmidid", "-e")
-        until(lambda: set(JACK_LINK) <= set(printed("jack_lsp").splitlines()), "a2jmidid has the ports", every=0.1)
-
-    def link(self):
-        subprocess.run(["jack_connect", *JACK_LINK], check=True, capture_output=True)
-        pathlib.Path("/dev/snd/midiC0D1").write_bytes(NOTE)
-        until(lambda: self.queue_runs, "the bridge's queue runs")
+    @property
+    def queue_runs(self):
+        return queue_runs(self.port.split(":")[0])

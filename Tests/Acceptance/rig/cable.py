@@ -13,9 +13,9 @@ from rig.framed import FramedLine
 class Cable:
     """Sends back Timing Clocks until `pull`, using `delays` in turn, in microseconds."""
 
-    def __init__(self, delays, number=0, card=0):
-        self.line = FramedLine(number, card=card)
-        self.end = os.open(f"/dev/snd/midiC{card}D{number}", os.O_WRONLY)
+    def __init__(self, delays, number=0):
+        self.line = FramedLine(number)
+        self.end = os.open(f"/dev/snd/midiC0D{number}", os.O_WRONLY)
         self.delays = itertools.cycle(delays)
         self.pulling = False
         self.thread = threading.Thread(target=self.carry, daemon=True)

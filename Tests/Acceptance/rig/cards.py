@@ -51,16 +51,6 @@ def kernel_thread(name):
     raise AssertionError(f"no thread {name}")
 
 
-@contextlib.contextmanager
-def ahead_of_everyone():
-    """Runs a `with` block at real-time priority, so that no message is sent before the block reads it."""
-    os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(95))
-    try:
-        yield
-    finally:
-        os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
-
-
 def sequencer():
     """All ports by `client:port`, as the kernel lists them: name, client's name, and receivers."""
     ports, client, name, port = {}, None, None, None

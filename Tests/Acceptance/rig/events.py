@@ -1,4 +1,4 @@
-"""A reader of the gateway's server-sent events."""
+"""A stream of the gateway's server-sent events, as an open panel has one."""
 
 import socket
 
@@ -7,16 +7,16 @@ from rig.wait import PATIENCE
 
 
 class EventStream:
-    """One open stream. It reads only inside `receive`."""
+    """One open stream, which is not read once it has begun."""
 
-    def __init__(self, port=PORT, token=None):
+    def __init__(self, port=PORT):
         self.socket = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)
-        secret = f"Authorization: Bearer {token}\r\n" if token else ""
-        self.socket.sendall(f"GET /api/v1/events HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n{secret}\r\n".encode())
-        self.rest = b""
-        while b"\r\n\r\n" not in self.rest:
-            self.receive()
-        self.code = int(self.rest.split()[1])
+        self.socket.sendall(f"GET /api/v1/events HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode())
+        rest = b""
+        while b"\r\n\r\n" not in rest:
+            data = self.socket.recv(65536)
+            assert data, "the stream has ended"
+            rest += data
 
     def __enter__(self):
         return self
@@ -26,9 +26,3 @@ class EventStream:
 
     def close(self):
         self.socket.close()
-
-    def receive(self):
-        data = self.socket.recv(65536)
-        assert data, "the stream has ended"
-        # Each event is one HTTP chunk, so chunk sizes appear only between events.
-        self.rest += data

@@ -90,9 +90,9 @@ def shown(raw, peers, gateway):
     status = gateway.status()
     first = len(raw.heard)
     nodes = until(
-        lambda: (found := {
+        lambda: {
             one.node: one for one in raw.heard_since(first, "group", ALIVE) if one.data.startswith(DISCOVERY)}
-        ) if len({one.node for one in raw.heard_since(first, "group", ALIVE)}) >= 3 else None, "three announcements")
+        if len({one.node for one in raw.heard_since(first, "group", ALIVE)}) >= 3 else None, "three announcements")
     sessions = sorted(one.session.hex() for one in nodes.values())
     return {
         "sessions": sessions, "ours": status["link"]["sessionId"],

@@ -1,5 +1,6 @@
 """Starts `tactus`, the program under test, queries it over HTTP, and stops it as a user would."""
 
+import contextlib
 import http.client
 import json
 import os
@@ -57,6 +58,14 @@ def request(method, path, body=None, headers=None, port=PORT, timeout=PATIENCE):
         return answer.status, json.loads(text) if is_json and text else text
     finally:
         connection.close()
+
+
+def is_served(process):
+    """Whether a gateway answers on the usual port; one that wants a secret says so. Fails if `process` has ended."""
+    assert process.poll() is None, f"it ended with {process.returncode}"
+    with contextlib.suppress(OSError):
+        return request("GET", "/api/v1/status")[0] in (200, 401)
+    return False
 
 
 class Gateway:

@@ -91,13 +91,6 @@ class Network:
         host.run("ip", "link", "set", interface, "up")
         return host
 
-    def unplug(self, port):
-        """Unplugs a cable, given by its number in the order of plugging in."""
-        self.bridge.run("ip", "link", "set", f"port{port}", "nomaster")
-
-    def plug(self, port):
-        self.bridge.run("ip", "link", "set", f"port{port}", "master", "bridge")
-
     def close(self):
         # The kernel removes a namespace's interfaces some time after its last process; a deleted one is gone at once.
         for port in self.own_ports:

@@ -11,14 +11,14 @@ LEAD = 0.003  # seconds from a Start to its tick
 
 
 class Leader:
-    """Sends to the raw side of a virtual port, on its own thread, from its creation until `stop`.
+    """Sends to the raw side of virtual port 1, on its own thread, from its creation until `stop`.
 
     Tick n is due at `truth[n]`, in microseconds of RAW. It is sent `late(n)` seconds later, or earlier if negative,
     and after the bytes `before[n]`.
     """
 
-    def __init__(self, bpm, number=1, late=lambda tick: 0.0, card=0):
-        self.line = os.open(f"/dev/snd/midiC{card}D{number}", os.O_WRONLY)
+    def __init__(self, bpm, late):
+        self.line = os.open("/dev/snd/midiC0D1", os.O_WRONLY)
         self.interval = 2.5 / bpm
         self.late = late
         self.truth = []

@@ -11,7 +11,6 @@ from rig.clocks import raw_microseconds
 from rig.wait import until
 
 CLOCK, START, CONTINUE, STOP, POSITION = 0xF8, 0xFA, 0xFB, 0xFC, 0xF2
-SENSING = 0xFE  # a byte that Tactus never sends
 
 
 class RawLine:
@@ -53,31 +52,6 @@ class RawLine:
                 self.arrivals.extend((value, at) for value in data)
             if not data:  # there is no writer now, so poll would return at once every time
                 self.ending.wait(0.005)
-
-    @contextlib.contextmanager
-    def full(self):
-        """Inside a `with` block the line accepts no bytes: its buffer is full and nothing reads it.
-
-        What filled it is read here and not by the reader, whose real-time priority would keep others from the processor.
-        One such byte is kept, which tells what was received before and after.
-        """
-        with self.reading:
-            writer = os.open(self.path, os.O_WRONLY | os.O_NONBLOCK)
-            filled = 0
-            try:
-                for size in (4096, 1):
-                    with contextlib.suppress(BlockingIOError):
-                        while True:
-                            filled += os.write(writer, bytes([SENSING]) * size)
-                yield
-            finally:
-                os.close(writer)
-                while filled > 0:
-                    data = os.read(self.descriptor, 4096)
-                    filled -= data.count(SENSING)
-                    at = raw_microseconds()
-                    self.arrivals.extend((value, at) for value in data.translate(None, bytes([SENSING])))
-                self.arrivals.append((SENSING, raw_microseconds()))
 
     def wait_empty(self):
         """Waits until everything sent has been read. Call it after the sender has ended."""

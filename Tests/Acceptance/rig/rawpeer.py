@@ -160,13 +160,6 @@ class RawPeer:
     def bye(self):
         self.announce(BYE_BYE, payload=[], ttl=0)
 
-    def keep_announcing(self, seconds):
-        """Announces itself every 100 ms for the given time, so that other peers keep counting it."""
-        deadline = time.monotonic() + seconds
-        while time.monotonic() < deadline:
-            self.announce()
-            time.sleep(0.1)
-
     def heard_since(self, first=0, where=None, kind=None):
         """The datagrams received from other peers, after the first `first`."""
         return [

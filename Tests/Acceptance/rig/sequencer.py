@@ -33,9 +33,9 @@ def port_named(client, words):
     return next(port for port in client.list_ports() if words in port.name)
 
 
-def choose_timer(client, queue, timer, resolution=0):
-    """Makes a queue use one of the kernel's global timers, at a resolution in Hz; 0 is the default."""
-    words = struct.pack("iiiiiiiI64x", queue.queue_id, 0, 1, 0, -1, timer, 0, resolution)
+def choose_timer(client, queue, timer):
+    """Makes a queue use one of the kernel's global timers."""
+    words = struct.pack("iiiiiiiI64x", queue.queue_id, 0, 1, 0, -1, timer, 0, 0)
     fcntl.ioctl(client._fd, SET_QUEUE_TIMER, words)
 
 
@@ -62,17 +62,15 @@ def give_way():
 class Observer:
     """Records the events that arrive at one input port, with the kernel's timestamps.
 
-    Reading it twice a second is enough, so that measuring does not disturb the program under test. One that is
-    `forgiving` may lose events because it does not read them in time.
+    Reading it twice a second is enough, so that measuring does not disturb the program under test.
     """
 
-    def __init__(self, name="Observer", timer=SYSTEM_TIMER, pool=POOL, forgiving=False):
-        self.forgiving = forgiving
+    def __init__(self, name="Observer"):
         self.client = SequencerClient(name)
-        self.client.set_client_pool_input(pool)
+        self.client.set_client_pool_input(POOL)
         self.queue = self.client.create_queue("stamps")
         # The timestamps are exact with any timer, but a fast timer would disturb other programs' queues.
-        choose_timer(self.client, self.queue, timer)
+        choose_timer(self.client, self.queue, SYSTEM_TIMER)
         self.port = self.client.create_port(
             "In", caps=PortCaps.WRITE | PortCaps.SUBS_WRITE, type=PortType.MIDI_GENERIC | PortType.APPLICATION,
             timestamping=True, timestamp_real=True, timestamp_queue=self.queue)
@@ -110,11 +108,9 @@ class Observer:
         self.clock_pairs.append(monotonic_and_raw())
 
     def read(self):
-        """Records the events that have arrived. Fails if the kernel has dropped any, unless it is forgiving."""
+        """Records the events that have arrived. Fails if the kernel has dropped any."""
         event = ffi.new("snd_seq_event_t **")
         while (result := alsa.snd_seq_event_input(self.client.handle, event)) != -errno.EAGAIN:
-            if result < 0 and self.forgiving:
-                continue
             if result < 0:
                 raise AssertionError(f"the observer lost events: {errno.errorcode.get(-result, result)}")
             kind = NAMES.get(event[0].type)

@@ -1,6 +1,0 @@
-"""Makes the acceptance tests' rig importable, which the faults share."""
-
-import pathlib
-import sys
-
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Acceptance"))
