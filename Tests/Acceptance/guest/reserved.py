@@ -116,7 +116,7 @@ def play(folder):
 
 
 def main(result):
-    make_loop()
+    make_loop("pcm_substreams=1")  # so that only one program can play on it at a time
     UDEV.mkdir(parents=True)
     (UDEV / f"+sound:card{card_number()}").write_text("I:1000000\nE:SOUND_INITIALIZED=1\n")
     pathlib.Path("/run/udev/control").touch()

@@ -20,9 +20,9 @@ def make_cards(*ports):
     subprocess.run(["/bin/busybox", "insmod", str(MODULES / "snd-virmidi.ko"), *words], check=True)
 
 
-def make_loop():
-    """Makes the card `Loopback`: what is played on its device 0 is heard on its device 1."""
-    subprocess.run(["/bin/busybox", "insmod", str(MODULES / "snd-aloop.ko")], check=True)
+def make_loop(*parameters):
+    """Makes the card `Loopback`, with parameters of its driver: what is played on its device 0 is heard on its device 1."""
+    subprocess.run(["/bin/busybox", "insmod", str(MODULES / "snd-aloop.ko"), *parameters], check=True)
 
 
 def set_drift(millionths):
