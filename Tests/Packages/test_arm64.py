@@ -106,7 +106,7 @@ def test_it_plays_once_the_board_is_switched_on_and_a_peer_on_another_computer_p
         said = board.wait()
     assert re.search(r"^service: active \d+ s after power on, on aarch64$", said, re.M)
     assert re.search(r"^ticks +\d+ ticks, 0 lost, 0 doubled", said, re.M)
-    assert re.search(r"^usb: +\d+ f8$", said, re.M)
+    assert re.search(r"^usb: +\d+ +f8$", said, re.M)
     assert f"\n{HOST} " in said, "it lists LinkHut among its peers"
     line = board.midi
     print(f"On the serial line: {line.count(0xF8)} ticks, {line.count(0xFA)} Start, {line.count(0xFC)} Stop")
