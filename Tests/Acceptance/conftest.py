@@ -4,6 +4,7 @@ import collections
 import pathlib
 import signal
 import socket
+import subprocess
 
 import pytest
 
@@ -198,6 +199,14 @@ def line(tmp_path):
     """A FIFO that stands in for a serial line, with everything it received."""
     with RawLine(tmp_path / "line") as opened:
         yield opened
+
+
+@pytest.fixture
+def reached():
+    """An address of this machine that is not its own loopback address, so that others would reach it."""
+    subprocess.run(["ip", "address", "add", "10.9.8.7/24", "dev", "lo"], check=True)
+    yield "10.9.8.7"
+    subprocess.run(["ip", "address", "delete", "10.9.8.7/24", "dev", "lo"], check=True)
 
 
 @pytest.fixture(scope="module")

@@ -5,12 +5,15 @@ those that are not marked with `plan`.
 BACKGROUND-4 and -5 are about app hosts that exist only on iOS, and have no counterpart here.
 """
 
+import contextlib
+import signal
 import statistics
 
 import pytest
 
 from rig.clocks import raw_microseconds
 from rig.events import EventStream
+from rig.gateway import run_tactus
 from rig.joining import become_senior
 from rig.partner import PARTNERS, LinkPythonPartner
 from rig.rawline import CLOCK, CONTINUE, START, STOP, RawLine
@@ -207,6 +210,79 @@ def test_startstopstate_2_joining_starts_nothing_and_then_both_start_and_stop(pa
     until(lambda: not partner.playing, "stopped here, both stop")
     gateway.post("transport", {"playing": True})
     until(lambda: partner.playing, "started here, both start")
+
+
+CONFIGURATION = """\
+version: 1
+outputs:
+  - port: raw:{folder}/edited
+    clock: {{ offset: {offset} }}
+  - port: raw:{folder}/{second}
+  - port: raw:{folder}/untouched
+"""
+BROKEN = """\
+version: 1
+outputs:
+  - port: raw:/nowhere
+    clock: { ofset: -2 }
+  - profile: generic
+"""
+
+
+@pytest.mark.real("line")
+@pytest.mark.case("AUDIOENGINE-2", "alone")
+def test_audioengine_2_a_configuration_is_read_again_without_a_seam_and_a_broken_one_is_refused(start, tmp_path):
+    config = tmp_path / "config.yaml"
+
+    def configure(offset, second):
+        config.write_text(CONFIGURATION.format(folder=tmp_path, offset=offset, second=second))
+
+    with contextlib.ExitStack() as stack:
+        edited, gone, untouched, new = (
+            stack.enter_context(RawLine(tmp_path / name)) for name in ("edited", "gone", "untouched", "new"))
+        configure(0, "gone")
+        gateway = start("--no-link", "--tempo", 120, "--config", config)
+        gateway.post("transport", {"playing": True})
+        for line in (edited, gone, untouched):
+            line.wait_playing()
+        edited.wait_ticks(48)
+
+        def is_earlier():
+            """Whether the edited output's ticks come 4.5 ms before the other's, by the median, as a busy machine may be late."""
+            ours, others = (line.times(CLOCK)[-48:] for line in (edited, untouched))
+            apart = [min((at - other for other in others), key=abs) for at in ours]
+            return abs(statistics.median(apart) + 4_500) < 1_000
+
+        configure(-4.5, "gone")
+        gateway.process.send_signal(signal.SIGHUP)
+        until(is_earlier, "an offset is in force after SIGHUP")
+        # `tactus reload` stops the output that went, and the new one joins at a bar.
+        configure(-4.5, "new")
+        done = gateway.command("reload")
+        assert (done.returncode, done.stderr) == (0, "")
+        gone.wait_for(STOP)
+        new.wait_playing()
+        new.wait_ticks(24)
+        assert new.song[0][0] % 96 == 0
+        for line in (edited, untouched):
+            plays_on(120, line)
+        # A broken one is refused with its places, however it is read, and everything goes on.
+        before = gateway.status()
+        config.write_text(BROKEN)
+        places = [f"{config}:4:14: ", f"{config}:5:5: "]
+        done = gateway.command("reload")
+        code, body = gateway.request("POST", "/api/v1/reload", {})
+        assert (done.returncode, done.stdout, code, body["error"]["code"]) == (65, "", 422, "bad-configuration")
+        again = run_tactus("run", "--no-http", "--no-link", "--config", config)
+        assert (again.returncode, again.stdout) == (65, "")
+        for place in places:
+            assert place in done.stderr and place in body["error"]["message"] and place in again.stderr
+        told = gateway.stderr.count(places[0])
+        gateway.process.send_signal(signal.SIGHUP)
+        until(lambda: gateway.stderr.count(places[0]) > told, "the log has it, too")
+        after = gateway.status()
+        assert [output["connected"] for output in after["outputs"]] == [output["connected"] for output in before["outputs"]]
+        assert after["playing"] and all(line.plays for line in (edited, untouched, new)) and not gone.plays
 
 
 @alone("BACKGROUND-1")

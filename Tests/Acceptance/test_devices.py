@@ -1,4 +1,4 @@
-"""Devices that are plugged in, unplugged, recognised and configured while the gateway runs; in the lab.
+"""Devices that are plugged in, unplugged, recognised and measured while the gateway runs; in the lab.
 
 They are USB gadgets, which the kernel's USB MIDI driver takes for machines of a known name, and where exact times count,
 ports without a cable. The kernel has stamped everything on the machine's side. Figures are instruction-times.
@@ -28,7 +28,7 @@ ONE_IN = {kernel: 6 if number else 1 for number, kernel in enumerate(KERNELS)}
 BOOTS = [
     *(Boot({kernel: ("devices.py", f"machines:{ONE_IN[kernel]}")}, (*IDLE, "--kernel", kernel), takes_long=True)
       for kernel in KERNELS),
-    Boot({"others": ("devices.py", "plugging", "calibrating", "configuring", "equal", "silent", "refusing")}, IDLE, takes_long=True)]
+    Boot({"others": ("devices.py", "plugging", "calibrating", "equal", "silent", "refusing")}, IDLE, takes_long=True)]
 
 
 @pytest.fixture
@@ -179,58 +179,6 @@ def test_equal_machines_have_an_output_each_and_keep_it_by_their_sockets(recorde
     assert ports[1] == ports[0][::-1], "they came in another order, so they have each other's numbers"
     for heard, silent in (record["heard first"], record["heard swapped"]):
         assert heard > 24 and silent == 0, "only the first one's output is enabled, as before"
-
-
-# A configuration is read again.
-
-
-@pytest.mark.case("AUDIOENGINE-2", "alone")
-def test_a_configuration_is_read_again_without_a_seam_and_a_broken_one_is_refused(recorded, figure):
-    record = recorded("configuring")
-    edited, gone, untouched, new = record["lines"]
-    marks, path = record["marks"], record["path"]
-    # SIGHUP brings an edited offset into force.
-    assert moves(edited) == ["start", "stop"]
-    seam = max(abs(b - a - INTERVAL) for a, b in zip(ticks(edited), ticks(edited)[1:]))
-    figure("the edited output, two ticks farthest from their distance", f"{seam:.0f} us instruction-time", "half a tick")
-    assert seam < INTERVAL / 2
-    worst = unevenness(ticks(untouched), INTERVAL)
-    figure("an output that was not touched, nine ticks in ten from an even clock", f"{worst:.0f} us instruction-time", "1000 us")
-    assert moves(untouched) == ["start", "stop"] and worst < 1_000
-    for since, to, offset in (("started", "offset", 0), ("exchanged", "broken", -4_500)):
-        late = statistics.median(nearest(ticks(untouched), at)[1] for at in ticks(edited, marks[since] + 1e6, marks[to]))
-        figure(f"{since}: offset", f"{late:.0f} us instruction-time", offset)
-        assert abs(late - offset) < 1_000
-    assert record["offset"]["status"]["outputs"][1]["offsetMilliseconds"] == -4.5
-    # With `auto-connect: false`, a device that a profile recognises is not connected.
-    assert not heard_by(record["offset"]["ports"], "VirMIDI 0-3")
-    assert record["offset"]["status"]["outputs"][2]["profile"] == "tempting"
-
-    # `tactus reload` stops the output that went, and the new one joins at a bar.
-    code, text, error = record["reload"]
-    assert (code, error) == (0, "") and "4 outputs" in text
-    assert moves(gone) == ["start", "stop"]
-    (stop,) = [number for number, event in enumerate(gone) if event[0] == "stop"]
-    assert marks["asked"] < gone[stop][1] < marks["exchanged"] + 0.5e6
-    assert len(gone) - stop <= 2, "a Stop is sent at once, and one tick may still be in the queue then"
-    assert moves(new) == ["continue", "stop"]
-    _, late = nearest(song(untouched)[::BAR], first_tick_after(new, "continue"))
-    figure("the new output's first tick from the bar", f"{late:.0f} us instruction-time", "half a tick")
-    assert abs(late) < INTERVAL / 2
-    now = ["Clock", "VirMIDI 0-0", "VirMIDI 0-2", "VirMIDI 0-3"]
-    assert sorted(named(record["exchanged"]["status"])) == now
-    own = sorted(port["name"] for port in record["exchanged"]["ports"].values() if port["client"] == "Tactus")
-    assert own == now
-
-    # A broken one is refused with its places, however it is read, and everything goes on.
-    places = [f"{path}:4:14: ", f"{path}:7:5: "]
-    status, body = record["http"]
-    assert status == 422 and body["error"]["code"] == "bad-configuration"
-    for code, text, error in (record["refused"], record["start"]):
-        assert (code, text) == (65, "") and all(place in error for place in places)
-    assert all(place in body["error"]["message"] and place in record["log"] for place in places)
-    before, after = record["exchanged"]["status"], record["broken"]["status"]
-    assert connected(after) == connected(before) and after["playing"]
 
 
 # Measuring the delay to a device.

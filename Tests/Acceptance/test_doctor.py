@@ -68,7 +68,7 @@ def examine(place, hears=(), peers=""):
 
     def heard():
         findings = examined(place)
-        has_heard = all(findings["multicast", name]["level"] == "ok" for name in hears)
+        has_heard = all(findings.get(("multicast", name), {}).get("level") == "ok" for name in hears)
         return findings if has_heard and peers in findings["link-peers", None]["found"] else None
 
     return until(heard, f"it hears itself on {hears}, and of peers {peers!r}")

@@ -5,12 +5,12 @@ import re
 import signal
 import subprocess
 import sys
-import threading
 
 import pytest
 
 from rig.gateway import PROJECT, TACTUS, Gateway, environment, request
 from rig.rawline import STOP
+from rig.screen import Screen
 from rig.wait import until
 
 pytestmark = pytest.mark.real("process")
@@ -43,38 +43,14 @@ def test_sequencer_outputs_are_shown_as_away_and_what_is_impossible_is_told(star
 @pytest.mark.real("terminal")
 def test_on_a_terminal_one_live_line_shows_the_session(tmp_path):
     """Uses a real terminal and ends the gateway by Ctrl-C."""
-    outer, inner = os.openpty()
-    folder = tmp_path / "terminal"
-    folder.mkdir()
-    command = [*Gateway.COMMAND, "run", "--tempo", "100"]
-    process = subprocess.Popen(
-        ["setsid", "--ctty", "--wait", *command], stdin=inner, stdout=inner, stderr=inner,
-        env={**environment(folder), "TERM": "xterm", "COLUMNS": "100"})
-    os.close(inner)
-    shown = bytearray()
-
-    def read():
-        try:
-            while data := os.read(outer, 4096):
-                shown.extend(data)
-        except OSError:
-            pass
-
-    reader = threading.Thread(target=read, daemon=True)
-    reader.start()
-    try:
-        for wanted in (rb"link", rb"100\.00 BPM", rb"0 peers", rb"stopped"):
-            until(lambda: re.search(wanted, shown), f"{wanted} on the terminal, which shows {bytes(shown[-400:])!r}")
-        until(lambda: shown.count(b"BPM") > 1, "the line is drawn again")
-        os.write(outer, b"\x03")
-        assert process.wait(timeout=60) == 0
-    finally:
-        if process.poll() is None:
-            process.kill()
-            process.wait()
-    # What comes first has lines of its own; the live line is redrawn in place, below what is logged meanwhile.
-    assert b"Panel: http://127.0.0.1:8808" in shown[:shown.index(b"BPM")]
-    assert not re.search(rb"BPM[^\r\n]*\r?\n", shown), bytes(shown)
+    with Screen([*Gateway.COMMAND, "run", "--tempo", "100"], environment(tmp_path), columns=100, has_errors=True) as screen:
+        screen.wait("link", "100.00 BPM", "0 peers", "stopped")
+        until(lambda: screen.read() or screen.raw.count("BPM") > 1, "the line is drawn again")
+        screen.press("\x03")
+        assert screen.end() == 0
+        # What comes first has lines of its own; the live line is redrawn in place, below what is logged meanwhile.
+        assert "Panel: http://127.0.0.1:8808" in screen.raw[:screen.raw.index("BPM")]
+        assert not re.search(r"BPM[^\r\n]*\r?\n", screen.raw), screen.raw
 
 
 @pytest.mark.real("installation")

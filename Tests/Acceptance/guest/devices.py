@@ -12,7 +12,6 @@ import os
 import pathlib
 import random
 import re
-import signal
 import subprocess
 import sys
 import tempfile
@@ -40,14 +39,12 @@ CARDS = pathlib.Path("/proc/asound/cards")
 
 
 class Scene:
-    """A gateway in its own folder, with the given profiles and configuration."""
+    """A gateway in its own folder, with the given profiles."""
 
-    def __init__(self, *arguments, profiles=None, configuration=None, tempo=TEMPO):
+    def __init__(self, *arguments, profiles=None, tempo=TEMPO):
         self.folder = tempfile.TemporaryDirectory()
         self.path = pathlib.Path(self.folder.name)
         words = ["--no-link", "--tempo", tempo, "--profiles", self.write_profiles(profiles or {})]
-        if configuration is not None:
-            words += ["--config", self.write(configuration)]
         self.gateway = Gateway(*words, *arguments, folder=self.path / "gateway")
 
     def write_profiles(self, profiles):
@@ -56,11 +53,6 @@ class Scene:
         for name, lines in profiles.items():
             (folder / f"{name}.yaml").write_text(f"version: 1\nname: {name}\n{lines}")
         return folder
-
-    def write(self, configuration):
-        path = self.path / "config.yaml"
-        path.write_text(configuration)
-        return path
 
     def __enter__(self):
         self.gateway.wait_ready()
@@ -251,74 +243,11 @@ def equal():
     return record
 
 
-# Scene 3: a configuration that changes while the gateway runs.
-
-
-CONFIGURATION = """\
-version: 1
-outputs:
-  - port: VirMIDI 0-0
-    clock: {{ offset: {offset} }}
-  - port: VirMIDI {second}
-  - port: VirMIDI 0-2
-auto-connect: false
-"""
-BROKEN = """\
-version: 1
-outputs:
-  - port: VirMIDI 0-0
-    clock: { ofset: -2 }
-  - port: VirMIDI 0-3
-    transport: { stop: true }
-  - profile: generic
-"""
-
-
-def configuring():
-    make_cards(4)
-    lines = [FramedLine(number) for number in range(4)]
-    marks, record = {}, {}
-    scene = Scene(
-        profiles={"tempting": matching("VirMIDI 0-1", "VirMIDI 0-3")},
-        configuration=CONFIGURATION.format(offset=0, second="0-1"))
-
-    def mark(name, seconds):
-        marks[name] = raw_microseconds()
-        time.sleep(seconds)
-        record[name] = {"status": gateway.status(), "ports": sequencer()}
-
-    with scene as gateway:
-        gateway.post("transport", {"playing": True})
-        mark("started", 3)
-        scene.write(CONFIGURATION.format(offset=-4.5, second="0-1"))
-        gateway.process.send_signal(signal.SIGHUP)
-        mark("offset", 4)
-        scene.write(CONFIGURATION.format(offset=-4.5, second="0-3"))
-        marks["asked"] = raw_microseconds()
-        record["reload"] = ended(gateway.command("reload"))
-        mark("exchanged", 4)
-        path = str(scene.write(BROKEN))
-        record["refused"] = ended(gateway.command("reload"))
-        record["http"] = gateway.request("POST", "/api/v1/reload", {})
-        gateway.process.send_signal(signal.SIGHUP)
-        mark("broken", 2)
-        record["log"] = gateway.stderr
-        gateway.stop()
-        record["path"] = path
-        record["start"] = ended(subprocess.run(
-            [TACTUS, "run", "--no-http", "--no-link", "--config", path], env=environment(scene.path),
-            stdin=subprocess.DEVNULL, capture_output=True, text=True))
-    for line in lines:
-        line.read()
-        line.close()
-    return {**record, "marks": marks, "lines": [line.events for line in lines]}
-
-
 def ended(process):
     return [process.returncode, process.stdout, process.stderr]
 
 
-# Scene 4: measuring the delay to a device.
+# Scene 3: measuring the delay to a device.
 
 
 DELAYS = (2800, 3000, 3200)
@@ -368,7 +297,7 @@ def calibrating():
     return {**record, "since": since, "lines": [line.events for line in lines]}
 
 
-# Scene 5: devices that are connected but receive nothing.
+# Scene 4: devices that are connected but receive nothing.
 
 
 def silent():
@@ -423,7 +352,7 @@ def silent():
         **record, "marks": marks, "positions": lines[0].positions, "lines": [line.events for line in lines]}
 
 
-# Scene 6: a program that does not read its messages for a while.
+# Scene 5: a program that does not read its messages for a while.
 
 
 class Sleeper:
@@ -490,7 +419,7 @@ def refusing():
 
 SCENES = {
     scene.__name__: scene
-    for scene in (machines, plugging, equal, configuring, calibrating, silent, refusing)}
+    for scene in (machines, plugging, equal, calibrating, silent, refusing)}
 
 
 def main(result, *scenes):

@@ -34,7 +34,6 @@ class Namespace:
         return ["nsenter", "--target", str(self.holder.pid), "--net"]
 
     def run(self, *command):
-        # There is no timeout, because the lab's clock may skip to its end while a program is loaded from the host.
         done = subprocess.run([*self.enter, *map(str, command)], capture_output=True, text=True)
         assert done.returncode == 0, f"{' '.join(map(str, command))}: {done.stderr}"
         return done.stdout

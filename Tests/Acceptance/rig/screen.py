@@ -17,9 +17,12 @@ CONTROL = re.compile(r"\x1b\[([?\d;]*)([A-Za-z])")
 
 
 class Screen:
-    """A program on its own terminal. `text()` returns what a person would read there now."""
+    """A program on its own terminal, on which errors are only if it `has_errors`.
 
-    def __init__(self, command, env, rows=24, columns=80):
+    `text()` returns what a person would read there now.
+    """
+
+    def __init__(self, command, env, rows=24, columns=80, has_errors=False):
         self.far, self.near = pty.openpty()
         self.size = rows, columns
         fcntl.ioctl(self.near, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
@@ -28,8 +31,9 @@ class Screen:
         self.cells = {}
         self.row = self.column = 0
         self.process = subprocess.Popen(
-            command, env={"TERM": "xterm-256color", **env}, stdin=self.near, stdout=self.near, stderr=subprocess.PIPE,
-            start_new_session=True, preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))
+            command, env={"TERM": "xterm-256color", **env}, stdin=self.near, stdout=self.near,
+            stderr=self.near if has_errors else subprocess.PIPE, start_new_session=True,
+            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))
 
     def __enter__(self):
         return self
