@@ -60,7 +60,7 @@ OUTSIDE := LinkNetworkTests|ALSASequencerTests|ControlServerTests
 .PHONY: sizes documents machines docs install uninstall deb reproduce dist deb-test arm64-test source-test clean packages toolchain
 
 help:  ## list the targets
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | expand -t 16
+	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## (.*)/\1\t\2/' | expand -t 16
 
 # What the executable is made of; if nothing of it has changed since the last build, `make run` starts at once.
 MADE := $(BUILT)/.made

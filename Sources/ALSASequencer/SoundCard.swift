@@ -51,8 +51,9 @@ package struct SoundCard: Hashable, Sendable {
     package static func number(ofDevice device: String) -> Int? { number(ofDevice: device, among: all()) }
 
     static func number(ofDevice device: String, among cards: [Int: SoundCard]) -> Int? {
-        guard device.hasPrefix("hw:") else { return nil }
-        let words = device.dropFirst("hw:".count).split(separator: ",")
+        let name = device.hasPrefix("plughw:") ? device.dropFirst("plug".count) : device[...]
+        guard name.hasPrefix("hw:") else { return nil }
+        let words = name.dropFirst("hw:".count).split(separator: ",")
         guard let word = words.first(where: { $0.hasPrefix("CARD=") })?.dropFirst("CARD=".count) ?? words.first
         else { return nil }
         if let number = Int(word) { return cards[number] == nil ? nil : number }

@@ -56,9 +56,12 @@ package final class CardReserver: Sendable {
         do throws(SystemCallError) {
             let connection = try BusConnection(to: .session)
             var reservations = CardReservations()
+            var messages: [BusMessage] = []
             while true {
+                // Before the messages: who asks for a card must not be told that it is free while it is being opened.
                 let (wanted, isEnding) = shared.withLock { ($0.wanted, $0.isEnding) }
                 try connection.send(reservations.take(wanted, at: .now()))
+                for message in messages { try connection.send(reservations.receive(message, at: .now())) }
                 try connection.send(reservations.timePassed(to: .now()))
                 publish(reservations)
                 if isEnding { return }  // which ends the connection, and with it what is left
@@ -67,9 +70,7 @@ package final class CardReserver: Sendable {
                 ]
                 poll(&descriptors, until: reservations.nextDeadline)
                 if descriptors[0].revents != 0 { change.clear() }
-                for message in try connection.receive() {
-                    try connection.send(reservations.receive(message, at: .now()))
-                }
+                messages = try connection.receive()
             }
         } catch {
             shared.withLock { $0.isWithoutBus = true }

@@ -48,6 +48,8 @@ struct CardRun {
     private(set) var clock: CardClock?
     /// How often the card fell silent, because it was not written to in time.
     private(set) var underruns = 0
+    /// How far ahead the card has been written at most, in microseconds, in steps; a sound server before it adds to that.
+    private(set) var ahead: Int64 = 0
     private var player: CardPlayer
     private var block: SampleBlock
     /// How far ahead is written, in microseconds.
@@ -56,6 +58,7 @@ struct CardRun {
     private var starts = (count: 0, last: 0.0)
 
     private static let leads = 15_000...60_000
+    private static let aheadStep: Int64 = 5_000
     /// By how much more is written ahead after each underrun, in microseconds.
     private static let leadStep = 10_000
     /// If the card is so far from where it should be, in microseconds, it has stood still or was moved elsewhere.
@@ -89,6 +92,8 @@ struct CardRun {
             player.write(board, by: clock, into: &block)
             guard try card.write(block) else { return }
         }
+        let written = Int64(card.written - report.frames) * 1_000_000 / Int64(card.sampleRate)
+        ahead = max(ahead, (written / Self.aheadStep + 1) * Self.aheadStep)
     }
 
     /// Writes lines that are off, and has the card begin to play them.
@@ -113,11 +118,6 @@ struct CardRun {
         } else {
             clock?.restart(frames: report.frames, at: report.at)
         }
-    }
-
-    /// How far ahead a card is written, in microseconds.
-    func ahead(of card: borrowing some PlayedCard & ~Copyable) -> Int64 {
-        Int64(framesAhead(of: card)) * 1_000_000 / Int64(card.sampleRate)
     }
 
     private func framesAhead(of card: borrowing some PlayedCard & ~Copyable) -> Int {

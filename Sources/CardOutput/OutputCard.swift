@@ -9,7 +9,8 @@ internal import Synchronization
 
 /// Plays the lines of outputs on a sound card, on a thread of its own.
 ///
-/// The thread takes no lock while it plays and allocates nothing, but after an underrun.
+/// The thread takes no lock while it plays and allocates nothing, but after an underrun, or when it writes further ahead
+/// than ever before.
 package final class OutputCard: Sendable {
     package let setup: SoundCardSetup
     private let board: TripleBuffer<OutputBoard>
@@ -37,7 +38,7 @@ package final class OutputCard: Sendable {
         package var hasOwnClock: Bool
         /// Outputs with a channel above its last one stay away.
         package var channelCount: Int
-        /// How far ahead it is written, in microseconds; more after it has fallen silent.
+        /// How far ahead it is written at most, in microseconds; more after it has fallen silent.
         package var ahead: Int64
 
         package init(sampleRate: Int, hasOwnClock: Bool, channelCount: Int, ahead: Int64) {
@@ -139,7 +140,7 @@ package final class OutputCard: Sendable {
         var run = CardRun(setup, on: card)
         var playing = Playing(
             sampleRate: card.sampleRate, hasOwnClock: card.hasOwnClock, channelCount: card.channelCount,
-            ahead: run.ahead(of: card))
+            ahead: run.ahead)
         stateNow.withLock { $0 = .playing(playing) }
         while !isStopping.load(ordering: .acquiring) {
             // Closures cannot throw the error's type.
@@ -149,8 +150,8 @@ package final class OutputCard: Sendable {
             }
             if let failure { throw failure }
             count(&run)
-            if run.ahead(of: card) != playing.ahead {
-                playing.ahead = run.ahead(of: card)
+            if run.ahead != playing.ahead {
+                playing.ahead = run.ahead
                 stateNow.withLock { $0 = .playing(playing) }
             }
             sleep()

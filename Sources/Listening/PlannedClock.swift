@@ -15,14 +15,14 @@ struct PlannedClock: OutputClock {
     /// Everything before this time is told.
     private var told: HostTime
     private var realigning: OutputBoard.Realigning?
-    /// How often the card had fallen silent at the beginning.
+    /// How often the card had fallen silent at the last call; nil if that is not known.
     private var underruns: Int?
 
     init(at now: HostTime = .now(), _ plan: @escaping @Sendable () -> PlayedPlan?) { (told, self.plan) = (now, plan) }
 
     mutating func tell(_ calibration: inout SoundCalibration) {
         guard let plan = plan(), plan.underruns == underruns ?? plan.underruns else {
-            told = .now()
+            (told, underruns) = (.now(), nil)
             return calibration.lost()
         }
         underruns = plan.underruns

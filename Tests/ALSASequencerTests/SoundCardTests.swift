@@ -21,7 +21,8 @@ struct SoundCardTests {
     }
 
     @Test(arguments: [
-        ("hw:CARD=TR8S", 1), ("hw:CARD=TR8S,DEV=1", 1), ("hw:TR8S_1", 12), ("hw:12", 12), ("hw:1,0", 1),
+        ("hw:CARD=TR8S", 1), ("plughw:CARD=TR8S", 1), ("hw:CARD=TR8S,DEV=1", 1), ("hw:TR8S_1", 12), ("hw:12", 12),
+        ("hw:1,0", 1),
         ("hw:CARD=12,DEV=0,SUBDEV=0", 12), ("hw:DEV=0,CARD=PCH", 0), ("hw:CARD=ES8", nil), ("hw:2", nil), ("hw:", nil),
         ("hw:CARD=", nil), ("hw:,", nil), ("default", nil), ("sysdefault:CARD=PCH", nil), ("hw:DEV=0", nil),
     ])
