@@ -513,7 +513,7 @@ struct GatewaySceneTests {
     @Test(arguments: [15_000, 60_000] as [Int64])
     func `a song begins no sooner than a sound card can play it`(ahead: Int64) throws {
         var configuration = try Self.configuration(
-            ["click": "version: 1\nname: Click\npulses: [{ signal: click }]"], .card("hw:1", channels: [1]))
+            ["click": "pulses: [{ signal: click }]"], .card("hw:1", channels: [1]))
         configuration.live.outputs.outputs[0].profile = try configuration.live.outputs.library.profile(id: "click")
         var scene = GatewayScene(configuration)
         scene.take(
