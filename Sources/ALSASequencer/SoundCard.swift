@@ -51,13 +51,19 @@ package struct SoundCard: Hashable, Sendable {
     package static func number(ofDevice device: String) -> Int? { number(ofDevice: device, among: all()) }
 
     static func number(ofDevice device: String, among cards: [Int: SoundCard]) -> Int? {
-        let name = device.hasPrefix("plughw:") ? device.dropFirst("plug".count) : device[...]
+        let name = itself(device)
         guard name.hasPrefix("hw:") else { return nil }
         let words = name.dropFirst("hw:".count).split(separator: ",")
         guard let word = words.first(where: { $0.hasPrefix("CARD=") })?.dropFirst("CARD=".count) ?? words.first
         else { return nil }
         if let number = Int(word) { return cards[number] == nil ? nil : number }
         return cards.values.first { $0.id == word }?.number
+    }
+
+    /// libasound's name of the card itself for one of a converter before it, which would make up channels that the card
+    /// lacks.
+    package static func itself(_ device: String) -> String {
+        device.hasPrefix("plughw:") ? String(device.dropFirst("plug".count)) : device
     }
 
     private init?(firstLine line: Substring) {

@@ -129,7 +129,7 @@ package final class OutputCard: Sendable {
             return try PCMOutput(opening: setup.device, channels: setup.channelCount)
         } catch {
             guard error.code == -EINVAL,
-                let most = OpenCard.channelCount(of: OpenCard.itself(setup.device), for: .playing),
+                let most = OpenCard.channelCount(of: SoundCard.itself(setup.device), for: .playing),
                 setup.parts.contains(where: { $0.fits(on: most) })
             else { throw error }
             return try PCMOutput(opening: setup.device, channels: min(most, setup.channelCount))

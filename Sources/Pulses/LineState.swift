@@ -14,11 +14,9 @@ struct LineState: Sendable {
     private var offUntil = HostTime(microseconds: .min / 2)
     /// A clock takes one of so many planned pulses.
     private var stride: Int64 = 1
-    /// Whether a song plays or is about to, so that there are bars.
-    private var hasBars = false
     /// Whether clicks have begun: with the song, or with a bar before it.
     private var isInBars = false
-    /// The song, and the part of it in which a click is silent.
+    /// The song, whose bars there are while it plays or is about to, and the part of it in which a click is silent.
     private var song = PlannedTransport.stopped
     private var rest = Rest.none
     /// A click that is later than this, in microseconds, is left out.
@@ -28,10 +26,9 @@ struct LineState: Sendable {
 
     /// Takes the newest plan: a pulse that has begun ends by the newest tempo.
     mutating func look(at plan: OutputPlan, _ planner: TickPlanner, on map: TempoMap, from now: HostTime) {
-        hasBars = plan.transport.isPlaying
+        (song, rest) = (plan.transport, plan.rest)
         if case .click = line.signal {
-            (song, rest) = (plan.transport, plan.rest)
-            isInBars = hasBars && (isInBars || map.time(ofTick: song.startTick) < now)
+            isInBars = song.isPlaying && (isInBars || map.time(ofTick: song.startTick) < now)
         }
         guard case .clock(let rate, let width) = line.signal else { return }
         stride = rate.stride(pulsesPerBeat: pulsesPerBeat, plan.transport)
@@ -54,7 +51,7 @@ struct LineState: Sendable {
         switch (line.signal, planned.message) {
         case (.clock(.perBeat, _), .timingClock): return planned.pulse % stride == 0
         case (.clock(.everyBars, _), .timingClock):
-            return hasBars && planned.pulse >= 0 && planned.pulse % stride == 0
+            return song.isPlaying && planned.pulse >= 0 && planned.pulse % stride == 0
         case (.run, .start), (.trigger(.start, _), .start), (.trigger(.stop, _), .stop): return true
         case (.trigger(.startAndStop, _), .start), (.trigger(.startAndStop, _), .stop): return true
         case (.click(let levels), _):
@@ -66,7 +63,7 @@ struct LineState: Sendable {
 
     /// The click that a tick of a song asks for.
     func click(with planned: PlannedMessage) -> Click? {
-        guard case .click = line.signal, planned.message == .timingClock, hasBars else { return nil }
+        guard case .click = line.signal, planned.message == .timingClock, song.isPlaying else { return nil }
         // Beats are those of a machine that gets these pulses; bars are the session's.
         guard planned.pulse % pulsesPerBeat == 0 else {
             return planned.pulse % (pulsesPerBeat / 2) == 0 ? .offBeat : nil

@@ -67,7 +67,7 @@ package struct OpenCard: ~Copyable {
     package init(
         _ name: String, for direction: Direction, channels: Int, _ times: Times
     ) throws(ALSAError) {
-        let card = Self.itself(name)
+        let card = SoundCard.itself(name)
         var wish = Wish(direction: direction, channels: channels, times: times)
         do throws(ALSAError) {
             self = try Self.open(card, wish)
@@ -88,11 +88,6 @@ package struct OpenCard: ~Copyable {
         }
         wish.isResampled = true
         self = try Self.open(converter, wish)
-    }
-
-    /// The name of the card itself for one of a converter before it, which would make up channels that the card lacks.
-    package static func itself(_ name: String) -> String {
-        name.hasPrefix("plughw:") ? String(name.dropFirst("plug".count)) : name
     }
 
     private init(_ handle: OpaquePointer, _ setup: Setup, isResampled: Bool) {

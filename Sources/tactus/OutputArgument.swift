@@ -142,7 +142,7 @@ extension Destination {
         let card = try name(text[..<slash], such: example)
         guard card == card.withoutControls else { throw BadArgument("the card's name has control characters") }
         // One name for one card: samples are converted where needed, and a card's first device needs no number.
-        let plain = OpenCard.itself(card)
+        let plain = SoundCard.itself(card)
         return .card(plain.hasSuffix(",DEV=0") ? String(plain.dropLast(",DEV=0".count)) : plain, channels: channels)
     }
 
