@@ -106,17 +106,19 @@ struct ControlTests {
     @Test
     func `each verb is a command, and a tap has the time of the press`() {
         let time = HostTime(microseconds: 42)
+        let button = BendHolder.button(port: "Pedal", .init(.note, 64))
         let expected: [Control.Verb: Command] = [
             .play: .setPlaying(true), .stop: .setPlaying(false), .togglePlay: .togglePlaying, .tap: .tap(at: time),
             .tempoUp: .stepTempo(by: 1), .tempoDown: .stepTempo(by: -1), .halfTempo: .scaleTempo(by: 0.5),
             .doubleTempo: .scaleTempo(by: 2), .undo: .undo, .tempo: .setTempo(Tempo(beatsPerMinute: 128.5)),
             .nudgeEarlier: .adjust(output: nil, OutputAdjustment(nudge: -1)),
             .nudgeLater: .adjust(output: nil, OutputAdjustment(nudge: 1)), .realign: .realign(output: nil, .atBar),
-            .mute: .mute(output: nil, .toggle), .bendFaster: .bend(output: nil, percent: 4, for: 10_000_000),
-            .bendSlower: .bend(output: nil, percent: -4, for: 10_000_000),
+            .mute: .mute(output: nil, .toggle),
+            .bendFaster: .bend(output: nil, percent: 4, for: 10_000_000, by: button),
+            .bendSlower: .bend(output: nil, percent: -4, for: 10_000_000, by: button),
             .toggleLink: .toggleLink, .linkOn: .enableLink(true), .linkOff: .enableLink(false),
         ]
         #expect(Set(expected.keys) == Set(Control.Verb.allCases))
-        for (verb, command) in expected { #expect(verb.command(at: time, tempo: 128_500) == command) }
+        for (verb, command) in expected { #expect(verb.command(at: time, tempo: 128_500, by: button) == command) }
     }
 }

@@ -33,7 +33,8 @@ package enum Command: Hashable, Sendable {
     ///
     /// - `percent`: how much faster, -8 to 8; 0 lets go.
     /// - `microseconds`: for how long, unless it comes again.
-    case bend(output: String?, percent: Double, for: Int64)
+    /// - `holder`: who does so; it goes back once nobody holds it.
+    case bend(output: String?, percent: Double, for: Int64, by: BendHolder = .command)
     /// Plays, with the song beginning so many bars later; the clock runs meanwhile.
     case countIn(bars: Int)
     /// Applies a new configuration; unchanged parts keep running.

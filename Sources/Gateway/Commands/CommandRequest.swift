@@ -75,7 +75,7 @@ extension Command {
             CommandRequest(
                 .mute, or: .outputMute, output, ["muted": .boolean(false), "afterBars": .number(Double(bars))])
         case .mute(let output, .toggle): CommandRequest(.mute, or: .outputMute, output)
-        case .bend(let output, let percent, _):
+        case .bend(let output, let percent, _, _):
             CommandRequest(.bend, or: .outputBend, output, ["percent": .number(percent)])
         case .undo: CommandRequest(.undo)
         case .toggleLink, .togglePlaying, .configure: nil

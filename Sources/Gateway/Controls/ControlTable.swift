@@ -33,6 +33,8 @@ struct ControlTable: Sendable {
             (port, message) = (control.port.value, control.message)
             (verb, output) = (control.verb, control.output)
         }
+
+        var holder: BendHolder { .button(port: port, message) }
     }
 
     /// A press of a button, and what it means.
@@ -146,7 +148,7 @@ struct ControlTable: Sendable {
         guard control.verb.isHeld || press != nil && (isDown || control.isLatching) else { return nil }
         note(control, isDown: isDown)
         let command = control.verb.command(
-            at: arrival.time, output: control.output, tempo: control.tempo, isDown: isDown)
+            at: arrival.time, output: control.output, tempo: control.tempo, isDown: isDown, by: Held(control).holder)
         return command.map { Press(verb: control.verb, port: control.port.value, command: .success($0)) }
     }
 
@@ -164,12 +166,12 @@ struct ControlTable: Sendable {
         if isDown { held.insert(Held(control)) } else { held.remove(Held(control)) }
     }
 
-    /// The outputs, nil for all, whose bending buttons have gone while they were down; each is returned once.
-    mutating func takeLost() -> [String?] {
+    /// The bending buttons that have gone while they were down, with their outputs, nil for all; each is returned once.
+    mutating func takeLost() -> [(output: String?, holder: BendHolder)] {
         let present = Set(controls.map(Held.init))
         let lost = held.filter { ports[$0.port] == nil || !present.contains($0) }
         held.subtract(lost)
-        return lost.map(\.output)
+        return lost.map { ($0.output, $0.holder) }
     }
 
     /// Notes the result of a press.
@@ -220,9 +222,10 @@ extension Control.Verb {
     ///   - output: the name of the output that is meant; nil for all.
     ///   - tempo: the tempo to set, in thousandths of a BPM.
     ///   - isDown: whether it is down; matters for what is held.
+    ///   - holder: which button; matters for what is held.
     /// - Returns: the command; nil for a tempo that is not given.
     func command(
-        at time: HostTime, output: String? = nil, tempo: Int64? = nil, isDown: Bool = true
+        at time: HostTime, output: String? = nil, tempo: Int64? = nil, isDown: Bool = true, by holder: BendHolder
     ) -> Command? {
         switch self {
         case .play: .setPlaying(true)
@@ -238,8 +241,8 @@ extension Control.Verb {
         case .nudgeLater: .adjust(output: output, OutputAdjustment(nudge: Self.nudge))
         case .realign: .realign(output: output, .atBar)
         case .mute: .mute(output: output, .toggle)
-        case .bendFaster: .bend(output: output, percent: isDown ? Self.bend : 0, for: Self.longestBend)
-        case .bendSlower: .bend(output: output, percent: isDown ? -Self.bend : 0, for: Self.longestBend)
+        case .bendFaster: .bend(output: output, percent: isDown ? Self.bend : 0, for: Self.longestBend, by: holder)
+        case .bendSlower: .bend(output: output, percent: isDown ? -Self.bend : 0, for: Self.longestBend, by: holder)
         case .undo: .undo
         case .toggleLink: .toggleLink
         case .linkOn: .enableLink(true)

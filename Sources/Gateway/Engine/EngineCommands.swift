@@ -102,8 +102,8 @@ extension GatewayEngine {
             try outputs.mute(name, muting, in: songPlace(at: now))
             outputsChanged()
             reply(.success(()), to: token)
-        case .bend(let name, let percent, let time):
-            if try outputs.bend(name, percent, for: time, at: now) { outputsChanged() }
+        case .bend(let name, let percent, let time, let holder):
+            if try outputs.bend(name, percent, for: time, by: holder, at: now) { outputsChanged() }
             arbiter.outputsBent(until: now.advanced(byMicroseconds: time + Bend.longestReturn))
             reply(.success(()), to: token)
         case .toggleLink, .togglePlaying, .stepTempo, .scaleTempo, .tap, .undo: break  // see perform

@@ -25,8 +25,9 @@ extension GatewayEngine {
         }
         if hasChanged { sourcesChanged(at: now) }
         controls.update(&patchbay, own: own, &effects)
-        for output in controls.takeLost() where (try? outputs.bend(output, 0, for: 0, at: now)) == true {
-            outputsChanged()
+        for (output, holder) in controls.takeLost() {
+            let hasChanged = try? outputs.bend(output, 0, for: 0, by: holder, at: now)
+            if hasChanged == true { outputsChanged() }
         }
         isStatusStale = true
     }

@@ -242,11 +242,12 @@ struct OutputTable: Sendable {
     ///   - name: of the output or a group; nil for all that send a clock.
     ///   - percent: how much faster, limited by ``CommandRange/bend``; 0 lets go.
     ///   - time: for how long, in microseconds, unless the command comes again.
+    ///   - holder: who does so.
     ///   - now: the present time.
-    /// - Returns: whether any is held otherwise than before.
+    /// - Returns: whether any runs otherwise than before.
     /// - Throws: when the name matches nothing, or an output without a clock.
     mutating func bend(
-        _ name: String?, _ percent: Double, for time: Int64, at now: HostTime
+        _ name: String?, _ percent: Double, for time: Int64, by holder: BendHolder, at now: HostTime
     ) throws(CommandError) -> Bool {
         let (meant, isOne) = try meant(by: name)
         let slots = meant.filter { all[$0].isClock }
@@ -254,12 +255,12 @@ struct OutputTable: Sendable {
             throw .outOfRange(
                 "\(all[other].name) sends time code, which cannot be bent", possible: "outputs with a clock can")
         }
-        return slots.reduce(false) { all[$1].bending.hold(percent, for: time, at: now) || $0 }
+        return slots.reduce(false) { all[$1].bending.hold(percent, for: time, by: holder, at: now) || $0 }
     }
 
     /// Lets devices go whose time is over.
     ///
-    /// - Returns: whether there were any.
+    /// - Returns: whether any runs otherwise than before.
     mutating func endBends(at now: HostTime) -> Bool {
         all.indices.reduce(false) { all[$1].bending.endIfOver(at: now) || $0 }
     }

@@ -59,6 +59,12 @@ struct BendSceneTests {
         return ticks[count - 1].at - wanted[count - 1].at
     }
 
+    private func press(_ world: inout GatewayWorld, _ kind: ChannelMessage.Kind, _ number: Int, _ value: Int) {
+        // The gateway is the world's first node.
+        let message = ChannelMessage(kind, number, channel: 1, value: value)
+        world.press([ControlArrival(message, at: world.hostTime(of: 0), from: pedal.address)], at: 0)
+    }
+
     private func bend(_ world: GatewayWorld, _ node: Int, _ number: Int) -> Bending {
         world.nodes[node].status.outputs[number].bending
     }
@@ -154,12 +160,28 @@ struct BendSceneTests {
     }
 
     @Test
+    func `two pedals and a command for one machine do not end each other's bends`() throws {
+        var (world, ours, _) = try studio(isLinkEnabled: false)
+        press(&world, .note, 1, 100)
+        press(&world, .controller, 2, 127)
+        #expect(bend(world, ours, 0).rate == -40_000 && bend(world, ours, 1).rate == -40_000)
+        press(&world, .controller, 2, 0)
+        #expect(bend(world, ours, 0).rate == 40_000 && bend(world, ours, 1).rate == 0)
+        world.command(.bend(output: "Box 0", percent: 8, for: Command.bendTime), at: ours)
+        press(&world, .note, 1, 0)
+        try pass(0.5, &world)
+        #expect(bend(world, ours, 0).rate == 80_000)
+        press(&world, .note, 1, 100)
+        try pass(1, &world)
+        world.command(.bend(output: nil, percent: 0, for: Command.bendTime), at: ours)
+        #expect(bend(world, ours, 0).rate == 40_000, "it is still held by the pedal")
+        press(&world, .note, 1, 0)
+        #expect(bend(world, ours, 0).rate == 0)
+    }
+
+    @Test
     func `a pedal bends while it is down, and one that is pulled meanwhile lets go`() throws {
         var (world, ours, _) = try studio(isLinkEnabled: false)
-        func press(_ world: inout GatewayWorld, _ kind: ChannelMessage.Kind, _ number: Int, _ value: Int) {
-            let message = ChannelMessage(kind, number, channel: 1, value: value)
-            world.press([ControlArrival(message, at: world.hostTime(of: ours), from: pedal.address)], at: ours)
-        }
         press(&world, .note, 1, 100)
         try pass(2, &world)
         #expect(bend(world, ours, 0).rate == 40_000 && bend(world, ours, 1).rate == 0)
