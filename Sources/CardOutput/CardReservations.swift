@@ -99,13 +99,10 @@ struct CardReservations {
         var messages: [BusMessage] = []
         for (number, card) in cards.sorted(by: { $0.key < $1.key }) {
             guard let deadline = card.deadline, deadline <= now else { continue }
-            // It may still answer, and is not asked a second time before it does.
             let isOwnerSilent = pending.values.contains { $0.card == number && $0.step == .release }
             switch card.phase {
             case .asking where !isOwnerSilent: grant(number)  // the bus is silent, so nobody tells whose it is
-            case .asking,
-                .held where isOwnerSilent:
-                hold(number, .isSilent, at: now)
+            case .asking: hold(number, .isSilent, at: now)
             case .held: messages += ask(for: number, at: now)
             case .granted, .claimed: cards[number]?.deadline = nil
             }
@@ -188,6 +185,8 @@ struct CardReservations {
     private mutating func ask(for number: Int, at now: MonotonicTime) -> [BusMessage] {
         cards[number]?.phase = .asking
         cards[number]?.deadline = now.advanced(byNanoseconds: Self.patience)
+        // An owner that has not answered so far is asked anew, if it still is the owner.
+        pending = pending.filter { $0.value.card != number || $0.value.step != .release }
         return [askName(.name, number, replacing: false)]
     }
 

@@ -22,6 +22,8 @@ package final class BusConnection {
         fileprivate var name: String { self == .system ? "the system's bus" : "the session's bus" }
     }
 
+    /// Most calls whose answers are awaited: a program that never answers may be asked for days.
+    private static let mostAwaited = 256
     /// Most calls of others that may wait for their answers, and the longest text in one, in bytes of UTF-8.
     private static let (mostCalls, longestText) = (16, 256)
     /// Most messages that are taken at a time; the bus stays ready while there are more.
@@ -74,6 +76,7 @@ package final class BusConnection {
         var number: UInt64 = 0
         try send(message, call.body, &number)
         serials[number] = call.serial
+        if serials.count > Self.mostAwaited, let oldest = serials.keys.min() { serials[oldest] = nil }
     }
 
     private func answer(_ answer: BusMessage) throws(SystemCallError) {
