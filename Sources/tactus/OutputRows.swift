@@ -125,15 +125,9 @@ struct OutputRows {
                 ? "\(output.lateTicks), \(output.skippedTicks) left out" : "\(output.lateTicks)"
         }
 
-        private static func text(_ card: Status.SoundCard) -> String {
-            let rate = card.partsPerMillion.map { ", \($0 < 0 ? "" : "+")\(fixed($0, 1)) ppm" } ?? ""
-            let silent = card.underruns == 0 ? "" : ", fell silent \(card.underruns) times"
-            return "\(card.sampleRate) Hz\(rate)\(card.ownClock ? "" : ", not by its own clock")\(silent)"
-        }
-
         private func profile(_ output: Status.Output) -> String {
             let rate = output.timeCode.map { ["time code \($0)"] } ?? []
-            let card = output.soundCard.map { [Self.text($0)] } ?? []
+            let card = output.soundCard.map { [StatusText.soundCard($0)] } ?? []
             return ([output.profile ?? "-"] + rate + card + StatusText.rateAndSwing(output)).joined(separator: ", ")
         }
     }

@@ -130,6 +130,13 @@ enum StatusText {
         return parts
     }
 
+    /// How fast a sound card is, and how often it fell silent.
+    static func soundCard(_ card: Status.SoundCard) -> String {
+        let rate = card.partsPerMillion.map { ", \($0 < 0 ? "" : "+")\(fixed($0, 1)) ppm" } ?? ""
+        let silent = card.underruns == 0 ? "" : ", fell silent \(card.underruns) times"
+        return "\(card.sampleRate) Hz\(rate)\(card.ownClock ? "" : ", not by its own clock")\(silent)"
+    }
+
     static func realtime(_ realtime: Status.Realtime) -> String {
         let priority =
             switch realtime.scheduling {

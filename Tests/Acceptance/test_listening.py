@@ -1,4 +1,4 @@
-"""`tactus calibrate --listen` and `tactus monitor pcm:…`: simulated machines, heard through a loop of sound in the lab.
+"""`tactus calibrate --listen`, `monitor pcm:…` and `report --loop pcm:…`: what is heard through a loop of sound in the lab.
 
 The loop's own clock is coarse, so delays are measured against a second machine on the other channel.
 """
@@ -21,7 +21,7 @@ OFFSET = stage.OFFSET
 AUDIBLE = 1_000  # microseconds
 DRIFT = 100  # by millionths; a clock taken for true would be 9 ms off after a minute and a half
 DRIFTING = f"drifting:{DRIFT}:90"
-BOOTS = [Boot({"results": ("listening.py", "click", "monitored", "overrun", "crashed", DRIFTING)}, takes_long=True)]
+BOOTS = [Boot({"results": ("listening.py", "click", "monitored", "overrun", "reported", "crashed", DRIFTING)}, takes_long=True)]
 
 
 @pytest.fixture
@@ -113,6 +113,17 @@ def test_monitor_measures_what_a_card_hears_that_has_no_sample_rate_we_know(hear
     assert said["stamps"] == "sound-card" and said["tempo"]["beatsPerMinute"] == pytest.approx(stage.TEMPO, abs=0.5)
     difference = said["recording"]["against"]["difference"]
     assert difference["medianMicroseconds"] == pytest.approx(3_000 - 1_000 * OFFSET, abs=AUDIBLE)
+
+
+@sequencer
+def test_a_report_has_the_figures_of_a_midi_cable_that_ends_at_a_card(heard):
+    code, text, error = heard("reported")
+    assert (code, error) == (0, "")
+    loop = json.loads(text)["loop"]
+    assert loop["kind"] == loop["clock"]["stamps"] == "sound-card" and loop["sound"]["as"] == "midi"
+    assert loop["clock"]["tempo"]["beatsPerMinute"] == pytest.approx(120, abs=0.01)
+    ticks = loop["clock"]["ticks"]
+    assert ticks["received"] > 100 and ticks["lost"] == ticks["doubled"] == loop["sound"]["unreadable"] == 0
 
 
 @process

@@ -76,7 +76,7 @@ def test_a_report_that_the_disk_does_not_take_leaves_nothing_behind(tmp_path):
 
 @pytest.mark.real("process")
 @pytest.mark.parametrize("arguments", [
-    ("--url", "http://127.0.0.1:8809"), ("--loop", "raw:/nowhere/line"), ("--loop", "Nobody")])
+    ("--url", "http://127.0.0.1:8809"), ("--loop", "raw:/nowhere/line"), ("--loop", "Nobody"), ("--loop", "pcm:hw:9")])
 def test_what_is_named_but_not_there_ends_it_before_it_measures(arguments):
     done = run_tactus("report", *arguments)
     assert done.returncode in (69, 71) and done.stdout == ""

@@ -92,6 +92,22 @@ struct ReportTests {
     }
 
     @Test
+    func `an output on a sound card has the card's figures instead of a clock's`() {
+        var sources = Self.sources()
+        sources.gateway?.ports = [:]
+        sources.gateway?.after.outputs[0].port = "hw:CARD=Canary"
+        sources.gateway?.after.outputs[0].soundCard = .init(
+            sampleRate: 48_000, ownClock: true, partsPerMillion: -12.34, errorPartsPerMillion: 0.1, underruns: 2)
+        let text = ReportText.markdown(Report(sources))
+        #expect(text.contains("**Output 1 (sound card, connected)**"))
+        #expect(
+            text.contains(
+                "\nsent        480 pulses, 0 left out\ncard        48000 Hz, -12.3 ppm, fell silent 2 times\n"
+                    + "measured    no; pulses cannot be\n"))
+        #expect(!text.contains("Canary"))
+    }
+
+    @Test
     func `as JSON it has the figures without the long lists`() throws {
         let text = try JSON.text(Report(Self.sources()))
         #expect(text.utf8.count < 6_000)

@@ -76,7 +76,7 @@ struct Report: Encodable {
         var number: Int
         /// A built-in profile, or `own` for one of the user's.
         var profile: String?
-        /// `port` of the sequencer, or raw `line`; absent while it has neither.
+        /// `port` of the sequencer, raw `line` or `sound-card`; absent while it has none.
         var kind: Kind?
         /// Where its USB device is.
         var usb: String?
@@ -88,10 +88,15 @@ struct Report: Encodable {
         /// Counts of the output thread during the measurement.
         var sent: Sent
         var latenessMicroseconds: Lateness?
+        /// The sound card, if it plays on one.
+        var soundCard: Status.SoundCard?
         /// The measured clock; absent if it was not measured.
         var clock: Clock?
 
-        enum Kind: String, Encodable { case port, line }
+        enum Kind: String, Encodable {
+            case port, line
+            case soundCard = "sound-card"
+        }
     }
 
     struct Sent: Encodable {
@@ -203,7 +208,8 @@ extension Report.Output {
         self.number = number
         profile = output.profile.map { Report.profile($0, profiles) }
         let place = output.port.map { PortAddress.read($0) == .name ? Kind.line : .port }
-        kind = port != nil ? .port : place
+        soundCard = output.soundCard
+        kind = port != nil ? .port : soundCard != nil ? .soundCard : place
         usb = port?.usb
         // Afterwards, it is still connected to what has measured it.
         (connected, enabled) = ((old ?? output).connected, output.enabled)

@@ -67,12 +67,16 @@ struct ReportCommand: AsyncParsableCommand {
         var measurement = try ReportMeasurement(before, loop: loop, tree)
         if before != nil || measurement.isMeasuring {
             try? await Task.sleep(for: Self.settling)
+            // A sound card is opened meanwhile; other sources were before.
+            if let problem = measurement.loopProblem { throw problem }
             measurement.beginAnew()
             await wait(until: stop) { measurement.look() }
         }
         let ports = measurement.end()
         do {
+            let problem = measurement.loopProblem
             sources.loop = try measurement.endLoop(ProfileLibrary(adding: []))
+            if let problem { complain("tactus: not all of the time was measured at the cable: \(problem.text)") }
         } catch {
             complain("tactus: nothing is known of the cable: \(error.text)")
         }

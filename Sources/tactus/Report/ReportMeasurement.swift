@@ -7,7 +7,6 @@ import GatewayStatus
 /// Measures all outputs of a gateway at once, and what comes back by a cable.
 struct ReportMeasurement {
     private let cards: [Int: String]
-    private let tree: SystemTree
     private var outputs: [String: (watch: MonitorWatch?, usb: String?)] = [:]
     private var loop: LoopWatch?
 
@@ -19,7 +18,6 @@ struct ReportMeasurement {
     ///   - tree: the system's files.
     /// - Throws: if the cable's end does not exist or cannot be read.
     init(_ status: Status?, loop source: MonitorSource?, _ tree: SystemTree) throws(Failure) {
-        self.tree = tree
         cards = USBDevice.places(ofCards: tree)
         ALSAComplaints.capture { _ in }  // what fails says so by its error
         let control = try? SequencerControl(name: "Tactus Report")
@@ -44,6 +42,9 @@ struct ReportMeasurement {
         for id in outputs.keys { outputs[id]?.watch?.beginAnew() }
         loop?.beginAnew()
     }
+
+    /// Why nothing more comes back by the cable, such as a sound card that is not there; nil if there is no problem.
+    var loopProblem: Failure? { loop?.problem }
 
     /// Whether there is something to measure.
     var isMeasuring: Bool { loop != nil || outputs.values.contains { $0.watch != nil } }
@@ -72,7 +73,7 @@ struct ReportMeasurement {
     /// - Throws: if a sound card delivered nothing.
     mutating func endLoop(_ library: ProfileLibrary) throws(Failure) -> ReportSources.Loop? {
         guard let loop else { return nil }
-        return try loop.end(library, cards, tree)
+        return try loop.end(library, cards)
     }
 }
 
@@ -117,15 +118,27 @@ private struct LoopWatch {
     }
 
     mutating func beginAnew() {
-        guard case .messages(var watch) = reading else { return }
-        watch.beginAnew()
-        reading = .messages(watch)
+        switch reading {
+        case .messages(var watch):
+            watch.beginAnew()
+            reading = .messages(watch)
+        case .sound(let monitor): monitor.beginAnew()
+        }
+    }
+
+    /// Why nothing more is heard.
+    var problem: Failure? {
+        switch reading {
+        case .messages(let watch):
+            watch.heard.end.map { Failure(.unavailable, "\(watch.name) is gone: \($0.reason)") }
+        case .sound(let monitor): monitor.problem.map { Failure($0) }
+        }
     }
 
     func end(
-        _ library: ProfileLibrary, _ cards: [Int: String], _ tree: SystemTree
+        _ library: ProfileLibrary, _ cards: [Int: String]
     ) throws(Failure) -> ReportSources.Loop {
-        let card = port?.card?.number ?? device.flatMap { Self.card(of: $0, tree) }
+        let card = port?.card?.number ?? device.flatMap { SoundCard.number(ofDevice: $0) }
         let usb = card.flatMap { cards[$0] }
         switch reading {
         case .messages(var watch):
@@ -139,13 +152,6 @@ private struct LoopWatch {
             return ReportSources.Loop(
                 kind: kind, stamps: .soundCard, figures: meters.figures(nominal: nil), usb: usb, sound: meters.sound)
         }
-    }
-
-    /// The number of a device's card, which may be named, as in `hw:TR8S,0`.
-    private static func card(of device: String, _ tree: SystemTree) -> Int? {
-        let name = device.drop { $0 != ":" }.dropFirst().prefix { $0 != "," }
-        guard name.allSatisfy({ $0.isLetter || $0.isNumber || $0 == "_" }) else { return nil }
-        return Int(name) ?? tree.link("proc/asound/\(name)").flatMap { Int($0.dropFirst("card".count)) }
     }
 }
 

@@ -99,6 +99,7 @@ enum ReportText {
         let kind =
             switch output.kind {
             case .line: "raw line"
+            case .soundCard: "sound card"
             case .port: profile == nil ? "sequencer port" : String?.none
             case nil: String?.none
             }
@@ -108,11 +109,20 @@ enum ReportText {
     }
 
     private static func output(_ output: Report.Output) -> [String] {
-        let (sent, unit) = (output.sent, output.timeCode == nil ? "ticks" : "quarter frames of time code")
-        var lines = [
-            row("sent", "\(sent.ticks) \(unit), \(sent.late) more than 1 ms late, \(sent.skipped) left out"),
-            row("lateness", late(output.latenessMicroseconds)),
-        ]
+        let sent = output.sent
+        var lines: [String]
+        if let card = output.soundCard {
+            // How late pulses leave the card is not known.
+            lines = [
+                row("sent", "\(sent.ticks) pulses, \(sent.skipped) left out"), row("card", StatusText.soundCard(card)),
+            ]
+        } else {
+            let unit = output.timeCode == nil ? "ticks" : "quarter frames of time code"
+            lines = [
+                row("sent", "\(sent.ticks) \(unit), \(sent.late) more than 1 ms late, \(sent.skipped) left out"),
+                row("lateness", late(output.latenessMicroseconds)),
+            ]
+        }
         var settings =
             output.offsetMilliseconds == 0 ? [] : ["offset \(shortest(output.offsetMilliseconds, atMost: 2)) ms"]
         if output.multiply != 1 { settings.append("times \(output.multiply)") }
@@ -120,7 +130,12 @@ enum ReportText {
         if output.swing != 50 { settings.append("swing \(shortest(output.swing, atMost: 1)) %") }
         if !settings.isEmpty { lines.append(row("settings", settings.joined(separator: ", "))) }
         guard let clock = output.clock else {
-            let reason = output.kind == .line ? "a raw line cannot be" : output.enabled ? "not connected" : "disabled"
+            let reason =
+                switch output.kind {
+                case .line: "a raw line cannot be"
+                case .soundCard: "pulses cannot be"
+                case .port, nil: output.enabled ? "not connected" : "disabled"
+                }
             return lines + [row("measured", "no; \(reason)")]
         }
         return lines + self.clock(clock)

@@ -9,6 +9,7 @@ The machines hear the clocks of two outputs, as the kernel stamps them, and play
 """
 
 import array
+import contextlib
 import ctypes
 import json
 import math
@@ -30,6 +31,7 @@ from rig.clocks import raw_microseconds  # noqa: E402
 from rig.framed import FramedLine  # noqa: E402
 from rig.gateway import TACTUS, Gateway, environment  # noqa: E402
 from rig.guest import preload  # noqa: E402
+from rig.sounds import midi  # noqa: E402
 
 TEMPO = 200  # so that eighty beats are soon over
 RATE = 48_000
@@ -292,6 +294,28 @@ def monitored(gateway):
     return done
 
 
+def reported(gateway):
+    """A report, while a MIDI cable of 120 BPM ends at the card; the same beat again and again, as 24 ticks in half a second."""
+    beat = midi([((number + 0.5) / 48, b"\xf8") for number in range(24)], 0.5)
+    frames = array.array("h", (round(30_000 * sample) for sample in beat for _ in range(2))).tobytes()
+    player = subprocess.Popen(
+        ["aplay", "-q", "-D", PLAYBACK, "-t", "raw", "-f", "S16_LE", "-r", str(RATE), "-c", "2"],
+        stdin=subprocess.PIPE)
+
+    def feed():
+        with contextlib.suppress(BrokenPipeError):
+            while True:
+                player.stdin.write(frames)
+
+    feeder = threading.Thread(target=feed, daemon=True)
+    feeder.start()
+    done = ended(gateway, "report", "--seconds", 3, "--loop", f"pcm:{CAPTURE}", "--json")
+    player.kill()
+    player.wait()
+    feeder.join()
+    return done
+
+
 def ended(gateway, *words):
     done = subprocess.run(
         [TACTUS, *map(str, words)], env=environment(gateway.folder), stdin=subprocess.DEVNULL, capture_output=True,
@@ -299,7 +323,7 @@ def ended(gateway, *words):
     return done.returncode, done.stdout, done.stderr
 
 
-SCENES = {scene.__name__: scene for scene in (click, crashed, monitored, overrun, drifting)}
+SCENES = {scene.__name__: scene for scene in (click, crashed, monitored, overrun, reported, drifting)}
 
 
 def main(result, *scenes):
