@@ -13,7 +13,10 @@ internal import Synchronization
 /// than ever before.
 package final class OutputCard: Sendable {
     package let setup: SoundCardSetup
+    /// The newest board, for the thread that plays.
     private let board: TripleBuffer<OutputBoard>
+    /// The same, for any thread that asks what is planned.
+    private let planned: Mutex<OutputBoard>
     private let counters: OutputThread
     private let stateNow = Mutex(State.opening)
     private let isStopping = Atomic(false)
@@ -64,6 +67,7 @@ package final class OutputCard: Sendable {
     ) throws(SystemCallError) {
         self.setup = setup
         self.board = TripleBuffer(board)
+        planned = Mutex(board)
         self.counters = counters
         self.underruns = Atomic(underruns)
         underrunsBefore = underruns
@@ -75,7 +79,10 @@ package final class OutputCard: Sendable {
     }
 
     /// Hands over a newer board; always the same thread.
-    package func publish(_ board: OutputBoard) { self.board.publish(board) }
+    package func publish(_ board: OutputBoard) {
+        self.board.publish(board)
+        planned.withLock { $0 = board }
+    }
 
     /// Asks the thread to close the card and end; returns at once.
     package func requestStop() { isStopping.store(true, ordering: .releasing) }
@@ -93,6 +100,20 @@ package final class OutputCard: Sendable {
     var underrunCount: Int { underruns.load(ordering: .relaxed) }
 
     package var state: State { stateNow.withLock { $0 } }
+
+    /// What an output does, by its ID; nil if the card does not play it.
+    func plan(of output: String) -> PlayedPlan? {
+        guard case .playing(let playing) = state,
+            let part = setup.parts.first(where: { $0.output == output && $0.fits(on: playing.channelCount) })
+        else { return nil }
+        return planned.withLock { board in
+            let slot = board.slots[part.slot]
+            guard slot.occupant == part.occupant else { return nil }
+            return PlayedPlan(
+                plan: slot.plan(board.transport), map: board.map, realigning: slot.realigning,
+                underruns: underrunCount)
+        }
+    }
 
     /// What is known of the card; nil unless it plays.
     package var figures: Figures? {

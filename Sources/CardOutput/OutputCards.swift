@@ -13,7 +13,6 @@ package final class OutputCards: Sendable {
     private let counters: OutputThread
     private let priority: Int32
     private let cards = Mutex<[String: Entry]>([:])
-    private let board: Mutex<OutputBoard?> = Mutex(nil)
     /// Nil until a card is wanted that can be reserved.
     private let reserver = Mutex<CardReserver?>(nil)
 
@@ -54,7 +53,6 @@ package final class OutputCards: Sendable {
 
     /// Hands over a newer board.
     package func publish(_ board: OutputBoard) {
-        self.board.withLock { $0 = board }
         for card in cards.withLock({ $0.values.compactMap(\.card) }) { card.publish(board) }
     }
 
@@ -118,18 +116,7 @@ package final class OutputCards: Sendable {
     /// - Parameter output: its ID.
     /// - Returns: nil if no card plays it.
     package func plan(of output: String) -> PlayedPlan? {
-        guard let board = board.withLock(\.self) else { return nil }
-        for card in cards.withLock({ $0.values.compactMap(\.card) }) {
-            guard case .playing(let playing) = card.state,
-                let part = card.setup.parts.first(where: { $0.output == output && $0.fits(on: playing.channelCount) })
-            else { continue }
-            let slot = board.slots[part.slot]
-            guard slot.occupant == part.occupant else { continue }
-            return PlayedPlan(
-                plan: slot.plan(board.transport), map: board.map, realigning: slot.realigning,
-                underruns: card.underrunCount)
-        }
-        return nil
+        cards.withLock { $0.values.compactMap(\.card) }.lazy.compactMap { $0.plan(of: output) }.first
     }
 
     /// Whether an output is one on a card, by its ID; any thread.

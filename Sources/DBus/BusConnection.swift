@@ -6,7 +6,7 @@ package import RealTime
 ///
 /// Nothing waits, but the first connection has libsystemd loaded from the disk.
 package final class BusConnection {
-    private let kind: Bus
+    private let kind: Kind
     private let systemd: csystemd
     private let bus: OpaquePointer
     /// The serials of calls that are not answered yet, by libsystemd's own numbers of them.
@@ -15,7 +15,7 @@ package final class BusConnection {
     private var calls: [UInt32: OpaquePointer] = [:]
     private var callCount: UInt32 = 0
 
-    package enum Bus: Sendable {
+    package enum Kind: Sendable {
         case system
         case session
 
@@ -34,7 +34,7 @@ package final class BusConnection {
     /// Connects to a bus, or to that which DBUS_SYSTEM_BUS_ADDRESS or DBUS_SESSION_BUS_ADDRESS names.
     ///
     /// - Throws: ELIBACC if libsystemd is not installed; what failed, if the bus cannot be reached.
-    package init(to kind: Bus = .system) throws(SystemCallError) {
+    package init(to kind: Kind = .system) throws(SystemCallError) {
         guard let library = Self.library else { throw SystemCallError(operation: "libsystemd.so.0", code: ELIBACC) }
         self.kind = kind
         systemd = library.pointee
