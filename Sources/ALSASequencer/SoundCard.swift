@@ -48,16 +48,44 @@ package struct SoundCard: Hashable, Sendable {
     ///
     /// - Parameter device: its name, such as `hw:CARD=ES8,DEV=1` or `hw:1`.
     /// - Returns: nil if that card is not there, or if it is no device of a card, such as `default`.
-    package static func number(ofDevice device: String) -> Int? { number(ofDevice: device, among: all()) }
+    package static func number(ofDevice device: String) -> Int? { self.device(named: device, among: all())?.card }
 
-    static func number(ofDevice device: String, among cards: [Int: SoundCard]) -> Int? {
-        let name = itself(device)
+    /// A device of a card, which a name of libasound means.
+    package struct Device: Hashable, Sendable {
+        /// The card's number.
+        package var card: Int
+        var number: Int
+        /// Nil for the first one that is free.
+        var subdevice: Int?
+    }
+
+    /// What names of libasound mean now, such as `hw:CARD=ES8,DEV=1` or `hw:1,1`; those that mean no device of a card that
+    /// is there are left out.
+    package static func devices(named names: [String]) -> [String: Device] {
+        let cards = all()
+        let found = names.map { ($0, device(named: $0, among: cards)) }
+        return Dictionary(found) { first, _ in first }.compactMapValues(\.self)
+    }
+
+    /// Whether two names mean one device of a card, as far as that can be told now.
+    package static func areOne(_ name: String, _ other: String) -> Bool {
+        let devices = devices(named: [name, other])
+        return name == other || devices[name] != nil && devices[name] == devices[other]
+    }
+
+    static func device(named name: String, among cards: [Int: SoundCard]) -> Device? {
+        let name = itself(name)
         guard name.hasPrefix("hw:") else { return nil }
         let words = name.dropFirst("hw:".count).split(separator: ",")
-        guard let word = words.first(where: { $0.hasPrefix("CARD=") })?.dropFirst("CARD=".count) ?? words.first
+        func value(_ key: String, at place: Int) -> Substring? {
+            words.first { $0.hasPrefix("\(key)=") }?.dropFirst(key.count + 1)
+                ?? (words.indices.contains(place) && !words[place].contains("=") ? words[place] : nil)
+        }
+        guard let word = value("CARD", at: 0),
+            let card = Int(word).map({ cards[$0] }) ?? cards.values.first(where: { $0.id == word }),
+            let number = Int(value("DEV", at: 1) ?? "0"), let subdevice = Int(value("SUBDEV", at: 2) ?? "-1")
         else { return nil }
-        if let number = Int(word) { return cards[number] == nil ? nil : number }
-        return cards.values.first { $0.id == word }?.number
+        return Device(card: card.number, number: number, subdevice: subdevice < 0 ? nil : subdevice)
     }
 
     /// libasound's name of the card itself for one of a converter before it, which would make up channels that the card

@@ -27,8 +27,24 @@ struct SoundCardTests {
         ("hw:CARD=", nil), ("hw:,", nil), ("default", nil), ("sysdefault:CARD=PCH", nil), ("hw:DEV=0", nil),
     ])
     func `a device's name says which card it is on, if that is there`(device: String, number: Int?) {
-        let cards = [0: "PCH", 1: "TR8S", 12: "TR8S_1"].map { ($0, SoundCard(number: $0, id: $1, place: "")) }
-        #expect(SoundCard.number(ofDevice: device, among: Dictionary(uniqueKeysWithValues: cards)) == number)
+        #expect(SoundCard.device(named: device, among: Self.cards)?.card == number)
+    }
+
+    private static let cards = Dictionary(
+        uniqueKeysWithValues: [0: "PCH", 1: "TR8S", 12: "TR8S_1"].map { ($0, SoundCard(number: $0, id: $1, place: "")) }
+    )
+
+    @Test
+    func `names for one device are told from those for others`() {
+        func device(_ name: String) -> SoundCard.Device? { SoundCard.device(named: name, among: Self.cards) }
+        let one = device("hw:CARD=TR8S,DEV=0")
+        for name in ["hw:1", "hw:1,0", "plughw:1", "hw:TR8S", "hw:CARD=TR8S", "plughw:DEV=0,CARD=1", "hw:1,0,-1"] {
+            #expect(one != nil && device(name) == one, "\(name)")
+        }
+        for name in ["hw:0", "hw:1,1", "hw:CARD=TR8S,DEV=1", "hw:1,0,0", "hw:TR8S_1"] {
+            #expect(device(name) != nil && device(name) != one, "\(name)")
+        }
+        #expect(device("hw:1,x") == nil && device("hw:1,DEV=") == nil)
     }
 
     @Test(arguments: ["", "--- no soundcards ---\n", "[", "x [y]: z\n q\n", "]1 [\n"])

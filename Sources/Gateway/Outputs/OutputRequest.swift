@@ -47,11 +47,19 @@ package struct OutputRequest: Hashable, Sendable {
     }
 
     /// A channel of a sound card that this output and another would play on; nil if there is none.
-    package func sharedChannel(with others: [OutputRequest]) -> Int? {
+    ///
+    /// - Parameters:
+    ///   - others: the other outputs.
+    ///   - areOne: whether two names mean one card.
+    /// - Returns: the channel.
+    package func sharedChannel(
+        with others: [OutputRequest], _ areOne: (String, String) -> Bool = { $0 == $1 }
+    ) -> Int? {
         guard case .card(let card, let channels) = destination else { return nil }
         return channels.first { channel in
             others.contains { other in
-                if case .card(card, let taken) = other.destination { taken.contains(channel) } else { false }
+                guard case .card(let name, let taken) = other.destination else { return false }
+                return taken.contains(channel) && areOne(card, name)
             }
         }
     }
