@@ -5,16 +5,19 @@ internal import Synchronization
 
 /// Reserves sound cards on the session's bus, as ``CardReservations`` decides, on a thread of its own.
 ///
-/// Without such a bus, as for a system service, or without libsystemd, any card may be opened.
+/// Without such a bus, as for a system service, or without libsystemd, any card may be opened. The bus is tried again as
+/// long as a card is wanted.
 package final class CardReserver: Sendable {
     private let change: WakeUp
     private let shared = Mutex(Shared())
     private let thread = Mutex<RealTimeThread?>(nil)
+    private let tell: @Sendable (BusNews) -> Void
 
     private struct Shared {
         /// The cards that are wanted, by ALSA's numbers of them, and whether each is open.
         var wanted: [Int: Bool] = [:]
         var standings: [Int: CardReservations.Standing] = [:]
+        /// Whether the bus has failed, and has not answered since.
         var isWithoutBus = false
         var isEnding = false
     }
@@ -22,8 +25,10 @@ package final class CardReserver: Sendable {
     /// Most descriptors that it opens: one to wake its thread, and the bus.
     package static let descriptorsNeeded = 2
 
+    /// - Parameter tell: called on the reserver's thread with what is to be said of the bus.
     /// - Throws: when there are no descriptors or threads left.
-    init() throws(SystemCallError) {
+    init(tell: @escaping @Sendable (BusNews) -> Void = { _ in }) throws(SystemCallError) {
+        self.tell = tell
         change = try WakeUp()
         let thread = try RealTimeThread(name: "tactus-reserve", priority: 0, stackSize: 128 * 1024) { [self] in run() }
         self.thread.withLock { $0 = thread }
@@ -53,32 +58,61 @@ package final class CardReserver: Sendable {
     }
 
     private func run() {
-        do throws(SystemCallError) {
-            let connection = try BusConnection(to: .session)
-            var reservations = CardReservations()
-            var messages: [BusMessage] = []
-            while true {
-                // Before the messages: who asks for a card must not be told that it is free while it is being opened.
-                let (wanted, isEnding) = shared.withLock { ($0.wanted, $0.isEnding) }
-                try connection.send(reservations.take(wanted, at: .now()))
-                for message in messages { try connection.send(reservations.receive(message, at: .now())) }
-                try connection.send(reservations.timePassed(to: .now()))
-                publish(reservations)
-                if isEnding { return }  // which ends the connection, and with it what is left
-                var descriptors = [
-                    pollfd(fd: change.descriptor, events: Int16(POLLIN), revents: 0), connection.awaited,
-                ]
-                poll(&descriptors, until: reservations.nextDeadline)
-                if descriptors[0].revents != 0 { change.clear() }
-                messages = try connection.receive()
+        var attempts = BusAttempts()
+        repeat {
+            do throws(SystemCallError) {
+                return try serve(&attempts)
+            } catch {
+                shared.withLock { ($0.isWithoutBus, $0.standings) = (true, [:]) }
+                if let news = attempts.failed(error, at: .now()) { tell(news) }
             }
-        } catch {
-            shared.withLock { $0.isWithoutBus = true }
+        } while wait(for: attempts)
+    }
+
+    /// Reserves cards on a new connection until the thread is to end.
+    ///
+    /// - Parameter attempts: is told that the bus answers.
+    /// - Throws: when the connection fails; all reservations have ended with it.
+    private func serve(_ attempts: inout BusAttempts) throws(SystemCallError) {
+        let connection = try BusConnection(to: .session)
+        var reservations = CardReservations()
+        var messages: [BusMessage] = []
+        while true {
+            // Before the messages: who asks for a card must not be told that it is free while it is being opened.
+            let (wanted, isEnding) = shared.withLock { ($0.wanted, $0.isEnding) }
+            try connection.send(reservations.take(wanted, at: .now()))
+            for message in messages { try connection.send(reservations.receive(message, at: .now())) }
+            try connection.send(reservations.timePassed(to: .now()))
+            publish(reservations, asAnswered: !messages.isEmpty)
+            if !messages.isEmpty, let news = attempts.answered() { tell(news) }
+            if isEnding { return }  // which ends the connection, and with it what is left
+            var descriptors = [
+                pollfd(fd: change.descriptor, events: Int16(POLLIN), revents: 0), connection.awaited,
+            ]
+            poll(&descriptors, until: reservations.nextDeadline)
+            if descriptors[0].revents != 0 { change.clear() }
+            messages = try connection.receive()
         }
     }
 
-    private func publish(_ reservations: CardReservations) {
+    /// Waits until the bus is to be tried again.
+    ///
+    /// - Returns: false if the thread is to end.
+    private func wait(for attempts: BusAttempts) -> Bool {
+        while true {
+            let (isWanted, isEnding) = shared.withLock { (!$0.wanted.isEmpty, $0.isEnding) }
+            if isEnding { return false }
+            let next = isWanted ? attempts.next : nil
+            if let next, next <= .now() { return true }
+            var descriptors = [pollfd(fd: change.descriptor, events: Int16(POLLIN), revents: 0)]
+            poll(&descriptors, until: next)
+            if descriptors[0].revents != 0 { change.clear() }
+        }
+    }
+
+    private func publish(_ reservations: CardReservations, asAnswered: Bool) {
         shared.withLock { shared in
+            if asAnswered { shared.isWithoutBus = false }
             for card in shared.wanted.keys { shared.standings[card] = reservations.standing(of: card) }
         }
     }

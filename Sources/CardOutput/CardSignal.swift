@@ -34,7 +34,10 @@ package enum CardSignal: String, CaseIterable, Sendable {
         if case .held(let holder) = standing() { throw .held(holder) }
         if let number { reserver?.reserve([number: true]) }
         do throws(ALSAError) {
-            try play(on: device, channel: channel, seconds: seconds) { standing() == .granted }
+            try play(on: device, channel: channel, seconds: seconds) {
+                // The bus may have failed and come back meanwhile; whose the card is then has to be asked anew.
+                if case .held = standing() { false } else { true }
+            }
         } catch {
             throw .error(error)
         }

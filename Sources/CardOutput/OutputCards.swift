@@ -12,6 +12,7 @@ internal import Synchronization
 package final class OutputCards: Sendable {
     private let counters: OutputThread
     private let priority: Int32
+    private let tell: @Sendable (BusNews) -> Void
     private let shared = Mutex(Shared())
     /// Nil until a card is wanted that can be reserved.
     private let reserver = Mutex<CardReserver?>(nil)
@@ -59,8 +60,11 @@ package final class OutputCards: Sendable {
     /// - Parameters:
     ///   - counters: count what outputs send.
     ///   - priority: real-time priority of the cards' threads, 0 for none.
-    package init(counting counters: OutputThread, priority: Int32) {
-        (self.counters, self.priority) = (counters, priority)
+    ///   - tell: called with what is to be said of the bus on which cards are reserved; any thread.
+    package init(
+        counting counters: OutputThread, priority: Int32, tell: @escaping @Sendable (BusNews) -> Void
+    ) {
+        (self.counters, self.priority, self.tell) = (counters, priority, tell)
     }
 
     /// Changes which cards are wanted; ``tend(_:)`` opens and closes them.
@@ -167,7 +171,7 @@ package final class OutputCards: Sendable {
     private func standing(ofCard number: Int?) -> CardReservations.Standing {
         guard let number else { return .granted }
         return reserver.withLock { reserver in
-            if reserver == nil { reserver = try? CardReserver() }
+            if reserver == nil { reserver = try? CardReserver(tell: tell) }
             return reserver?.standing(of: number) ?? .granted
         }
     }

@@ -89,7 +89,7 @@ package final class Gateway: Sendable {
         let exchange = GatewayExchange(picture, mailbox: mailbox)
         self.exchange = exchange
         reloading = Reloading(exchange, read: reading ?? { configuration.live })
-        let cards = OutputCards(counting: output, priority: priority)
+        let cards = OutputCards(counting: output, priority: priority) { log.write(LogEntry($0)) }
         self.cards = cards
         let parts = GatewayLoop.Parts(
             peer: peer, keeper: keeper, board: board, output: output, outputThread: outputThread,

@@ -1,4 +1,5 @@
 internal import BeatTime
+internal import CardOutput
 internal import ConfigurationFiles
 internal import LinkNetwork
 internal import LinkSession
@@ -20,6 +21,17 @@ struct LogEntry: Sendable {
     init(_ notice: Notice) {
         let (message, fix) = notice.text
         self.init(.warning, "\(message)", ["fix": "\(fix)"])
+    }
+
+    /// What has become of the bus on which sound cards are reserved.
+    init(_ news: BusNews) {
+        switch news {
+        case .absent(let error):
+            self.init(.info, "no sound server can be asked for sound cards", ["error": "\(error)"])
+        case .lost(let error):
+            self.init(.warning, "sound servers cannot be asked for sound cards any more", ["error": "\(error)"])
+        case .back: self.init(.notice, "sound servers can be asked for sound cards now")
+        }
     }
 }
 

@@ -30,6 +30,7 @@ LOOP = pathlib.Path("/proc/asound/Loopback")  # a link to card1 or so
 # Without a file of udev's, a sound server takes a card for one that is not ready yet.
 UDEV = pathlib.Path("/run/udev/data")
 JACK_PRIORITY = (1 << 31) - 1
+LOST, BACK = "sound servers cannot be asked for sound cards any more", "sound servers can be asked for sound cards now"
 SELDOM = 0.2  # seconds between two looks: waiting is idle time, which the lab skips
 
 
@@ -115,13 +116,34 @@ def play(folder):
     return result
 
 
+def lose_bus(folder, bus):
+    """The bus fails while two outputs play on the card, which they call by different names."""
+    outputs = [f"audio:{PLAYBACK}/1=volca-sync", f"audio:hw:{card_number()}/2=volca-sync"]
+    with Gateway(
+            "--no-link", *(word for output in outputs for word in ("--output", output)), folder=folder / "again",
+            passing=(SESSION,)) as gateway:
+
+        def play():
+            return sum(output["soundCard"] is not None for output in gateway.status()["outputs"]) == len(outputs)
+
+        until(play, "both outputs play on the card", every=SELDOM)
+        with bus.away():
+            until(lambda: LOST in gateway.stderr, "the log tells of the bus", every=SELDOM)
+            still = play() and is_played_on()
+        until(lambda: BACK in gateway.stderr, "the bus is used again", every=SELDOM)
+        owner = Program(os.environ[SESSION], card_number(), "Visitor", 0).owner()
+        return {"plays without": still, "owner": owner, "plays": play() and is_played_on(), "log": gateway.stderr}
+
+
 def main(result):
     make_loop("pcm_substreams=1")  # so that only one program can play on it at a time
     UDEV.mkdir(parents=True)
     (UDEV / f"+sound:card{card_number()}").write_text("I:1000000\nE:SOUND_INITIALIZED=1\n")
     pathlib.Path("/run/udev/control").touch()
-    with tempfile.TemporaryDirectory() as name, PipeWire(pathlib.Path(name)):
-        pathlib.Path(result).write_text(json.dumps(play(pathlib.Path(name))))
+    with tempfile.TemporaryDirectory() as name, PipeWire(pathlib.Path(name)) as desktop:
+        story = play(pathlib.Path(name))
+        story["bus"] = lose_bus(pathlib.Path(name), desktop.bus)
+    pathlib.Path(result).write_text(json.dumps(story))
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """A system bus (D-Bus) of a test's own, and the programs on it."""
 
+import contextlib
 import os
 import subprocess
 
@@ -28,8 +29,22 @@ class Bus:
         self.services.mkdir()
         text = CONFIGURATION.format(address=os.environ[BUS], services=self.services)
         (folder / "bus.conf").write_text(text)
-        self.start("setpriv", "--pdeathsig", "KILL", "dbus-daemon", "--nofork", f"--config-file={folder}/bus.conf")
+        self.daemon = self.run()
         until((folder / "bus").exists, "the bus is there")
+
+    def run(self):
+        return self.start(
+            "setpriv", "--pdeathsig", "KILL", "dbus-daemon", "--nofork", f"--config-file={self.folder}/bus.conf")
+
+    @contextlib.contextmanager
+    def away(self):
+        """The bus fails, and is there again after the `with` block."""
+        self.daemon.kill()
+        self.daemon.wait()
+        try:
+            yield
+        finally:
+            self.daemon = self.run()
 
     def offer(self, name, *command):
         """Lets the bus start a program when its name is first asked for; the program ends with the bus."""
