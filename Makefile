@@ -57,7 +57,7 @@ OUTSIDE := LinkNetworkTests|ALSASequencerTests|ControlServerTests
 
 .PHONY: help run build programs test check lint format unit swift-tests network acceptance plan lab bench
 .PHONY: bench-micro pictures mutants scenes soak soak-lab tsan asan bench-follower bench-onsets link-trials listen-trials link-fuzz fuzz
-.PHONY: sizes documents machines docs install uninstall deb reproduce dist deb-test arm64-test source-test clean packages toolchain
+.PHONY: sizes documents machines docs install uninstall deb reproduce dist deb-test arm64-test image image-test source-test clean packages toolchain
 
 help:  ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## (.*)/\1\t\2/' | expand -t 16
@@ -306,12 +306,21 @@ deb-test: $(VENV)  ## the package in clean Debian 12 and 13, from its building t
 	@Tests/Lab/lab --prepare
 	.venv/bin/python -m pytest -s Tests/Packages/test_clean_roots.py $(ARGS)
 
-# Emulated, so slow. The first time, Debian for arm64 is configured on the board itself.
+# Emulated, so slow. The first time, the board's system is made.
 arm64-test: $(VENV)  ## the package for arm64 on an emulated board: installed, its service, a clock, Link; as root
 	@$(MAKE) deb ARCH=arm64
 	@Packaging/install-packages arm64-test
 	@$(PYTHON) Tests/Packages/board.py
 	Tests/in-namespace .venv/bin/python -m pytest -s Tests/Packages/test_arm64.py $(ARGS)
+
+image:  ## a card for a Raspberry Pi that needs no login, into .build/arm64/image; as root
+	@$(MAKE) deb ARCH=arm64
+	@Packaging/install-packages image
+	@Packaging/image .build/arm64/packages/tactus_*_arm64.deb .build/arm64/image
+
+image-test: $(VENV)  ## that card on an emulated board: secrets, panel, access point, power cuts; as root
+	@Packaging/install-packages arm64-test image
+	Tests/in-namespace .venv/bin/python -m pytest -s Tests/Packages/test_image.py $(ARGS)
 
 source-test: $(VENV)  ## the commit in a clean Debian 12, built and installed as README says, timed; as root
 	@Packaging/install-packages deb-test
