@@ -2,7 +2,7 @@
 
     listening.py RESULT.json SCENE...
 
-`drifting:100:90` is a card 100 millionths too fast, open for 90 s.
+`drifting:100:30` is a card 100 millionths too fast, open for 30 s.
 
 The machines hear the clocks of two outputs, as the kernel stamps them, and play clicks into a loop of
 `snd-aloop`, each on a channel of its own and each hit after a delay that is written down. Nothing is judged here.
