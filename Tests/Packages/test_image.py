@@ -246,7 +246,7 @@ def test_what_is_wrong_on_the_card_is_told_there_and_the_panel_answers(card):
     problems = card.text("problems.txt")
     print(problems)
     assert re.search(r"tactus.yaml:2:1: .*played", problems)
-    for text in ("wifi.txt:1: a country is two letters", "wifi.txt:4: expected KEY = VALUE", '"Stage" must have 8'):
+    for text in ("wifi.txt:1: a country is two letters", "wifi.txt:4: expected KEY = VALUE", 'wifi.txt:3: a password has 8'):
         assert text in problems
     # Once mended, the file is gone.
     card.pull_the_plug()
