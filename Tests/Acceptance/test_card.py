@@ -48,7 +48,7 @@ def test_what_is_wrong_is_told_by_its_line_and_no_password_gets_to_another_netwo
         f"network = {'far' * 11}\ncountry = Germany\nssid: Three\n")
     assert found == {"Tactus 7k2m": ("ap", "abcdefghjkmn"), "Two": ("infrastructure", None)} and country == ""
     assert wrong.splitlines() == [
-        "wifi.txt:1: a password comes after its network", 
+        "wifi.txt:1: a password comes after its network",
         "wifi.txt:4: a password has 8 to 63 characters, or is 64 hexadecimal digits",
         "wifi.txt:6: a network's name has at most 32 bytes",
         'wifi.txt:7: a country is two letters, such as DE, not "Germany"', "wifi.txt:8: expected KEY = VALUE"]
