@@ -204,7 +204,7 @@ def test_only_what_it_remembers_is_written(card):
 PHONE = """
 set -e
 until iw dev | grep -q 'type AP'; do sleep 1; done
-echo "own network $(cut -d. -f1 /proc/uptime) s after the kernel's start"
+echo "own network: $(cut -d. -f1 /proc/uptime) s after the kernel's start it is there"
 phone=wlan1
 ! iw dev wlan1 info | grep -q 'type AP' || phone=wlan0
 ip netns add phone
