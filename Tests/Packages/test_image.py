@@ -155,8 +155,8 @@ def test_as_it_is_shipped_it_makes_its_secrets_and_shows_its_panel_to_who_has_th
     card.wait(lambda: card.panel()[0] == 401, "the panel wants its token")
     card.secrets = [card.text(name) for name in SECRETS]
     card.token = card.secrets[0].strip()
-    status, state = card.panel(card.token)
-    assert status == 200 and not state["playing"]
+    card.wait(lambda: card.panel(card.token)[0] == 200, "and takes it")
+    assert not card.panel(card.token)[1]["playing"]
     assert re.fullmatch("[a-z2-9]{20}\n", card.secrets[0]) and re.fullmatch("[0-9a-f]{32}\n", card.secrets[2])
     assert re.search(r"^network = Tactus \w{4}\npassword = \w{12}$", card.secrets[1], re.M)
     assert "problems.txt" not in card.files()
