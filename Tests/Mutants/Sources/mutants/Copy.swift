@@ -55,15 +55,16 @@ struct Copy {
 
     /// Runs tests while a mutant is switched on, up to the first that fails.
     ///
-    /// - Returns: whether all passed, in time.
-    func test(_ options: [String], mutant: Int, longest: Duration = .seconds(1200)) throws -> Bool {
+    /// - Returns: what was said last if a test failed, or took too long; nil if all passed.
+    func test(_ options: [String], mutant: Int, longest: Duration = .seconds(1200)) throws -> String? {
         // A mutant may also take memory without end.
         let words = [
             "sh", "-c", "ulimit -v 16000000; exec \"$@\"", "-", "timeout", "--signal", "KILL",
             "\(longest.components.seconds + 10)", ".build/tests/release/tactusPackageTests.xctest",
             "--testing-library", "swift-testing",
         ]
-        return try run(words + options, in: folder, mutant: mutant, until: " recorded an issue ").isSuccess
+        let (isSuccess, said) = try run(words + options, in: folder, mutant: mutant, until: " recorded an issue ")
+        return isSuccess ? nil : String(said.suffix(1000))
     }
 
     /// Runs a command, up to its end or until it says given words; then it is ended, with all that it started.

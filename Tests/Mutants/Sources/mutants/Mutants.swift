@@ -43,23 +43,20 @@ struct Mutants: ParsableCommand {
         let mutants = try chosen(from: sources.everything())
         let compiled = try copy.build(mutants.map(\.mutant), in: sources)
         say("compiled in \(began.secondsAgo) s")
-        // The target's own tests come first, as the likeliest to fail; nil is all others.
-        var sound: [String?: Duration] = [:]
-        for target in Set(mutants.map(\.mutant.target)).sorted() + [nil] {
-            let began = ContinuousClock.now
-            guard try copy.test(tests(of: target), mutant: 0) else {
-                throw Refusal("the tests fail without any change; mend that first")
-            }
-            sound[target] = .now - began
+        let tested = ContinuousClock.now
+        if let failure = try copy.test(everyTest, mutant: 0) {
+            throw Refusal("the tests fail without any change; mend that first: \(failure)")
         }
-        say("the tests take \(sound[nil, default: .zero].components.seconds) s")
+        let longest = (ContinuousClock.now - tested) * 5
+        say("tested in \(tested.secondsAgo) s")
         var verdicts: [String: Int] = [:]
         for (number, (description, mutant)) in zip(1..., mutants) {
             let began = ContinuousClock.now
             var verdict = "does not compile"
             if compiled.contains(number) {
-                let isMissed = try [mutant.target, nil].allSatisfy { target in
-                    try copy.test(tests(of: target), mutant: number, longest: sound[target, default: .zero] * 5)
+                // The target's own tests are the likeliest to fail.
+                let isMissed = try [["--filter", "\(mutant.target)Tests"], everyTest].allSatisfy {
+                    try copy.test($0, mutant: number, longest: longest) == nil
                 }
                 verdict = isMissed ? "MISSED" : "caught"
             }
@@ -73,10 +70,8 @@ struct Mutants: ParsableCommand {
         if Double(caught) < Self.wanted * Double(tried) { throw ExitCode.failure }
     }
 
-    /// What chooses the tests of a target; nil is all that `make check` runs, but for those that read sources as text.
-    private func tests(of target: String?) -> [String] {
-        if let target { ["--filter", "\(target)Tests"] } else { ["--skip", "\(outside)|ArchitectureTests"] }
-    }
+    /// Chooses the tests that `make check` runs, but for those that read sources as text.
+    private var everyTest: [String] { ["--skip", "\(outside)|ArchitectureTests"] }
 
     /// The decisions and as many random mutants as are asked for, or else all that `only` names, with descriptions.
     private func chosen(from everything: [Mutant]) throws -> [(description: String, mutant: Mutant)] {
