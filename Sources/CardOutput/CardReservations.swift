@@ -35,7 +35,7 @@ struct CardReservations {
 
     private enum Phase {
         case asking
-        /// Ours; also if the bus does not say whose it is.
+        /// May be used. If it is not ours by name, it is asked for again, so that others can ask us for it.
         case granted
         /// To be closed, before the call is answered; nil if it is another's already.
         case claimed(by: BusMessage?)
@@ -101,10 +101,11 @@ struct CardReservations {
             guard let deadline = card.deadline, deadline <= now else { continue }
             let isOwnerSilent = pending.values.contains { $0.card == number && $0.step == .release }
             switch card.phase {
-            case .asking where !isOwnerSilent: grant(number)  // the bus is silent, so nobody tells whose it is
-            case .asking: hold(number, .isSilent, at: now)
-            case .held: messages += ask(for: number, at: now)
-            case .granted, .claimed: cards[number]?.deadline = nil
+            // The bus is silent, so nobody tells whose it is.
+            case .asking where !isOwnerSilent: grantUnnamed(number, at: now)
+            case .asking: leaveToOwner(number, .isSilent, at: now)
+            case .granted, .held: messages += ask(for: number, at: now)
+            case .claimed: cards[number]?.deadline = nil
             }
         }
         return messages
@@ -123,22 +124,21 @@ struct CardReservations {
 
     private mutating func answered(_ message: BusMessage, at now: MonotonicTime) -> [BusMessage] {
         guard let (number, step) = message.replyTo.flatMap({ pending.removeValue(forKey: $0) }),
-            let card = cards[number]
+            cards[number] != nil
         else { return [] }
         switch step {
         case .program:
             if message.kind == .reply { cards[number]?.program = message.body.first?.text.flatMap(Reservation.shown) }
         case .name where message.isRefusedName:
-            guard !card.isOpen else { return [] }  // so late that it was opened; and it could be
+            // Also if it is open: who has the name is asked for the card, and would say that others may have it.
             cards[number]?.phase = .asking
             cards[number]?.deadline = now.advanced(byNanoseconds: Self.patience)
             return [askProgram(Reservation.name(of: number), number), askRelease(number)]
-        case .name: grant(number)
-        case .nameAgain where message.isGrantedName: grant(number)
+        case .name where message.isGrantedName, .nameAgain where message.isGrantedName: grant(number)
+        case .name: grantUnnamed(number, at: now)
         case .release where message.body.first == .bool(true): return [askName(.nameAgain, number, replacing: true)]
         case .release where message.saysOwnerIsGone: return [askName(.nameAgain, number, replacing: false)]
-        case .release, .nameAgain:
-            if card.isOpen { grant(number) } else { hold(number, .refuses, at: now) }
+        case .release, .nameAgain: leaveToOwner(number, .refuses, at: now)
         }
         return []
     }
@@ -193,6 +193,17 @@ struct CardReservations {
     private mutating func grant(_ number: Int) {
         cards[number]?.phase = .granted
         cards[number]?.deadline = nil
+    }
+
+    /// Lets a card be used although its name is not ours, and asks for that again later.
+    private mutating func grantUnnamed(_ number: Int, at now: MonotonicTime) {
+        cards[number]?.phase = .granted
+        cards[number]?.deadline = now.advanced(byNanoseconds: Self.pause)
+    }
+
+    /// Lets the owner of its name have a card, unless it is open: then the owner does not use it.
+    private mutating func leaveToOwner(_ number: Int, _ manner: CardHolder.Manner, at now: MonotonicTime) {
+        if cards[number]?.isOpen == true { grantUnnamed(number, at: now) } else { hold(number, manner, at: now) }
     }
 
     private mutating func hold(_ number: Int, _ manner: CardHolder.Manner, at now: MonotonicTime) {

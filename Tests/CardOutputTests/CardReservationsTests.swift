@@ -198,12 +198,52 @@ struct CardReservationsTests {
     }
 
     @Test
-    mutating func `a card that was opened without the bus stays open when the bus answers late`() throws {
+    mutating func `a card that was opened without the bus stays open, and its owner is asked for the name`() throws {
         let call = sent.first
         pass(seconds: 1)
         want([2: true])
         try answer(call, .uint32(3))
-        #expect(standing == .granted && sent.isEmpty)
+        #expect(standing == .asking && sent.map(\.member) == ["Get", "RequestRelease"])
+        try answer(sent.last, .bool(true))
+        try answer(sent.first, .uint32(1))
+        #expect(standing == .granted && reservations.nextDeadline == nil)
+        _ = self.call("RequestRelease", .int32(.max))
+        #expect(standing == held(nil, .hasAsked), "it can be asked for now")
+    }
+
+    @Test
+    mutating func `a card that is open plays on while its owner refuses, and is asked for again, also once closed`()
+        throws
+    {
+        let ask = sent
+        want([2: true])
+        sent = ask
+        try answer(meetOwner(), .bool(false))
+        for _ in 0..<100 {
+            #expect(standing == .granted && sent.isEmpty)
+            pass(seconds: 4.9)
+            #expect(sent.isEmpty)
+            pass(seconds: 0.1)
+            #expect(sent.map(\.member) == ["RequestName"])
+            _ = try meetOwner()
+            pass(seconds: 1)  // it does not even answer
+        }
+        want([2: false])
+        pass(seconds: 5)
+        try answer(meetOwner(), .bool(false))
+        #expect(standing == held("PipeWire", .refuses))
+    }
+
+    @Test
+    mutating func `a card whose name the bus does not give is used, and its name asked for again`() throws {
+        try refuse(sent.first, "AccessDenied")
+        pass(seconds: 5)
+        #expect(sent.map(\.member) == ["RequestName"])
+        pass(seconds: 1)
+        #expect(standing == .granted, "now it is silent")
+        pass(seconds: 5)
+        try answer(sent.first, .uint32(1))
+        #expect(standing == .granted && reservations.nextDeadline == nil)
     }
 
     @Test
