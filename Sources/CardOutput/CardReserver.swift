@@ -5,8 +5,8 @@ internal import Synchronization
 
 /// Reserves sound cards on the session's bus, as ``CardReservations`` decides, on a thread of its own.
 ///
-/// Without such a bus, as for a system service, or without libsystemd, any card may be opened. The bus is tried again as
-/// long as a card is wanted.
+/// Without libsystemd, or without such a bus, as for a system service, any card may be opened until it answers. The bus
+/// is tried again as long as a card is wanted.
 package final class CardReserver: Sendable {
     private let change: WakeUp
     private let shared = Mutex(Shared())
@@ -63,8 +63,12 @@ package final class CardReserver: Sendable {
             do throws(SystemCallError) {
                 return try serve(&attempts)
             } catch {
-                shared.withLock { ($0.isWithoutBus, $0.standings) = (true, [:]) }
-                if let news = attempts.failed(error, at: .now()) { tell(news) }
+                let isEnding = shared.withLock { shared in
+                    (shared.isWithoutBus, shared.standings) = (true, [:])
+                    return shared.isEnding
+                }
+                // At a logout, the bus ends with the session, and so do we.
+                if let news = attempts.failed(error, at: .now()), !isEnding { tell(news) }
             }
         } while wait(for: attempts)
     }
@@ -84,12 +88,13 @@ package final class CardReserver: Sendable {
             for message in messages { try connection.send(reservations.receive(message, at: .now())) }
             try connection.send(reservations.timePassed(to: .now()))
             publish(reservations, asAnswered: !messages.isEmpty)
-            if !messages.isEmpty, let news = attempts.answered() { tell(news) }
+            if !messages.isEmpty { attempts.answered(at: .now()) }
+            if let news = attempts.timePassed(to: .now()) { tell(news) }
             if isEnding { return }  // which ends the connection, and with it what is left
             var descriptors = [
                 pollfd(fd: change.descriptor, events: Int16(POLLIN), revents: 0), connection.awaited,
             ]
-            poll(&descriptors, until: reservations.nextDeadline)
+            poll(&descriptors, until: [reservations.nextDeadline, attempts.backAt].compactMap(\.self).min())
             if descriptors[0].revents != 0 { change.clear() }
             messages = try connection.receive()
         }

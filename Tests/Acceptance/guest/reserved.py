@@ -129,6 +129,7 @@ def lose_bus(folder, bus):
         until(play, "both outputs play on the card", every=SELDOM)
         with bus.away():
             until(lambda: LOST in gateway.stderr, "the log tells of the bus", every=SELDOM)
+            time.sleep(1)  # so that the gateway looks at the card
             still = play() and is_played_on()
         until(lambda: BACK in gateway.stderr, "the bus is used again", every=SELDOM)
         owner = Program(os.environ[SESSION], card_number(), "Visitor", 0).owner()
