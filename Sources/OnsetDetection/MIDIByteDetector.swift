@@ -85,6 +85,9 @@ package struct MIDIByteDetector: Sendable {
     /// - Returns: a byte at its very end.
     package mutating func finish() -> [Byte] { take([Float](repeating: Float(rest), count: lookahead)) }
 
+    /// Counts bytes, failures and clipped samples anew; what it has learned about the line stays.
+    package mutating func countAnew() { (bytes, failures, isClipped) = (0, 0, false) }
+
     /// Number of later samples needed to check whether a byte begins at a sample.
     private var lookahead: Int { Int(10.5 * bit) + SincInterpolation.reach + 2 }
 

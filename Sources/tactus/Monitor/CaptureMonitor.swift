@@ -56,12 +56,8 @@ final class CaptureMonitor: Sendable {
     /// The figures of the first channel so far; nil until the card is open.
     func figures(nominal: Tempo?) -> ClockFigures? { heard.state.withLock { $0.meters?.figures(nominal: nominal) } }
 
-    /// Begins to measure anew, as if it had just been started.
-    func beginAnew() {
-        heard.state.withLock { state in
-            state.meters = state.meters.map { SoundMeters($0.kind, sampleRate: $0.sampleRate, channels: $0.channels) }
-        }
-    }
+    /// Begins to measure anew, while the sound goes on.
+    func beginAnew() { heard.state.withLock { $0.meters?.beginAnew() } }
 
     /// Why nothing more can be measured; nil if there is no problem.
     var problem: ListeningProblem? { heard.state.withLock(\.problem) }

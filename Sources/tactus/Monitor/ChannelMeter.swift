@@ -17,6 +17,8 @@ protocol ChannelMeter: Sendable {
     mutating func take(_ samples: [Float])
     /// Tells the meter that samples were lost.
     mutating func lost()
+    /// Begins to measure anew, while the sound goes on.
+    mutating func beginAnew()
     /// Tells the meter that the sound has ended.
     mutating func finish()
     func figures(nominal: Tempo?) -> ClockFigures
@@ -73,6 +75,8 @@ private struct ClickMeter: ChannelMeter {
 
     mutating func lost() { meter.soundLost() }
 
+    mutating func beginAnew() { self = ClickMeter(sampleRate: sampleRate) }
+
     mutating func finish() {
         if let last = detector.finish() { take([last]) }
     }
@@ -113,6 +117,12 @@ private struct MIDIMeter: ChannelMeter {
     }
 
     mutating func lost() { meter.messagesLost() }
+
+    /// A new detector would take the rest of a byte that is on the line for one that cannot be read.
+    mutating func beginAnew() {
+        detector.countAnew()
+        (meter, heard) = (ClockMeter(start: HostTime(sample: Double(count), sampleRate)), Times())
+    }
 
     mutating func finish() { take(detector.finish()) }
 

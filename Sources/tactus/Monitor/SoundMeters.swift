@@ -22,6 +22,12 @@ struct SoundMeters: Sendable {
         areAlike = channels.count == 2
     }
 
+    /// Begins to measure anew, while the sound goes on.
+    mutating func beginAnew() {
+        for index in meters.indices { meters[index].beginAnew() }
+        (peak, areAlike, count) = (0, channels.count == 2, 0)
+    }
+
     /// Adds samples of each channel.
     mutating func take(_ samples: [[Float]]) {
         count += samples[0].count
