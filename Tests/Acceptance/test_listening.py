@@ -1,4 +1,4 @@
-"""`tactus calibrate --listen`, `monitor pcm:…` and `report --loop pcm:…`: what is heard through a loop of sound in the lab.
+"""`tactus calibrate --listen`, `monitor pcm:…`, `report --loop pcm:…`: what is heard through a loop of sound.
 
 The loop's own clock is coarse, so delays are measured against a second machine on the other channel.
 """
@@ -21,7 +21,8 @@ OFFSET = stage.OFFSET
 AUDIBLE = 1_000  # microseconds
 DRIFT = 100  # by millionths; a clock taken for true would be 3 ms off after half a minute
 DRIFTING = f"drifting:{DRIFT}:30"
-BOOTS = [Boot({"results": ("listening.py", "click", "monitored", "overrun", "reported", "crashed", DRIFTING)}, takes_long=True)]
+SCENES = "click", "monitored", "overrun", "reported", "crashed", DRIFTING
+BOOTS = [Boot({"results": ("listening.py", *SCENES)}, takes_long=True)]
 
 
 @pytest.fixture

@@ -295,7 +295,7 @@ def monitored(gateway):
 
 
 def reported(gateway):
-    """A report, while a MIDI cable of 120 BPM ends at the card; the same beat again and again, as 24 ticks in half a second."""
+    """A report, while a MIDI cable of 120 BPM ends at the card: always the same beat, 24 ticks in half a second."""
     beat = midi([((number + 0.5) / 48, b"\xf8") for number in range(24)], 0.5)
     frames = array.array("h", (round(30_000 * sample) for sample in beat for _ in range(2))).tobytes()
     player = subprocess.Popen(
