@@ -55,7 +55,7 @@ package final class SequencerControl {
     /// All ports that others may use, ordered by number.
     package func ports() -> [PortDescription] {
         var found: [PortDescription] = []
-        let cards = SoundCard.all()
+        let cards = SoundCard.all() ?? [:]
         forEachClient { client in
             let name = String(cString: snd_seq_client_info_get_name(client)).trimmed
             let card = cards[Int(snd_seq_client_info_get_card(client))]

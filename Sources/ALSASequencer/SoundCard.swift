@@ -15,10 +15,8 @@ package struct SoundCard: Hashable, Sendable {
         self.place = place
     }
 
-    /// All present cards by number; none if the kernel has no sound.
-    static func all() -> [Int: SoundCard] {
-        KernelText.read("/proc/asound/cards").map(list) ?? [:]
-    }
+    /// All present cards by number; nil if the kernel does not tell, as without sound.
+    static func all() -> [Int: SoundCard]? { KernelText.read("/proc/asound/cards").map(list) }
 
     /// Parses the kernel's list.
     ///
@@ -48,29 +46,26 @@ package struct SoundCard: Hashable, Sendable {
     ///
     /// - Parameter device: its name, such as `hw:CARD=ES8,DEV=1` or `hw:1`.
     /// - Returns: nil if that card is not there, or if it is no device of a card, such as `default`.
-    package static func number(ofDevice device: String) -> Int? { self.device(named: device, among: all())?.card }
+    package static func number(ofDevice device: String) -> Int? {
+        all().flatMap { self.device(named: device, among: $0) }?.card
+    }
 
     /// A device of a card, which a name of libasound means.
     package struct Device: Hashable, Sendable {
         /// The card's number.
         package var card: Int
         var number: Int
-        /// Nil for the first one that is free.
-        var subdevice: Int?
+        /// 0 also if the name leaves it open: most cards have only that.
+        var subdevice: Int
     }
 
-    /// What names of libasound mean now, such as `hw:CARD=ES8,DEV=1` or `hw:1,1`; those that mean no device of a card that
-    /// is there are left out.
-    package static func devices(named names: [String]) -> [String: Device] {
-        let cards = all()
+    /// What names of libasound mean now, such as `hw:CARD=ES8,DEV=1` or `hw:1,1`.
+    ///
+    /// - Returns: the devices, without those of cards that are not there; nil if the kernel does not tell.
+    package static func devices(named names: [String]) -> [String: Device]? {
+        guard let cards = all() else { return nil }
         let found = names.map { ($0, device(named: $0, among: cards)) }
         return Dictionary(found) { first, _ in first }.compactMapValues(\.self)
-    }
-
-    /// Whether two names mean one device of a card, as far as that can be told now.
-    package static func areOne(_ name: String, _ other: String) -> Bool {
-        let devices = devices(named: [name, other])
-        return name == other || devices[name] != nil && devices[name] == devices[other]
     }
 
     static func device(named name: String, among cards: [Int: SoundCard]) -> Device? {
@@ -83,9 +78,9 @@ package struct SoundCard: Hashable, Sendable {
         }
         guard let word = value("CARD", at: 0),
             let card = Int(word).map({ cards[$0] }) ?? cards.values.first(where: { $0.id == word }),
-            let number = Int(value("DEV", at: 1) ?? "0"), let subdevice = Int(value("SUBDEV", at: 2) ?? "-1")
+            let number = Int(value("DEV", at: 1) ?? "0"), let subdevice = Int(value("SUBDEV", at: 2) ?? "0")
         else { return nil }
-        return Device(card: card.number, number: number, subdevice: subdevice < 0 ? nil : subdevice)
+        return Device(card: card.number, number: number, subdevice: max(0, subdevice))
     }
 
     /// libasound's name of the card itself for one of a converter before it, which would make up channels that the card

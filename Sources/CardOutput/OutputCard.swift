@@ -43,6 +43,8 @@ package final class OutputCard: Sendable {
         package var channelCount: Int
         /// How far ahead it is written at most, in microseconds; more after it has fallen silent.
         package var ahead: Int64
+        /// The outputs that stay away because another one has a channel of theirs, by their IDs.
+        package var taken: [String: SoundCardSetup.TakenChannel] = [:]
 
         package init(sampleRate: Int, hasOwnClock: Bool, channelCount: Int, ahead: Int64) {
             (self.sampleRate, self.hasOwnClock) = (sampleRate, hasOwnClock)
@@ -162,6 +164,7 @@ package final class OutputCard: Sendable {
         var playing = Playing(
             sampleRate: card.sampleRate, hasOwnClock: card.hasOwnClock, channelCount: card.channelCount,
             ahead: run.ahead)
+        playing.taken = setup.taken
         stateNow.withLock { $0 = .playing(playing) }
         while !isStopping.load(ordering: .acquiring) {
             // Closures cannot throw the error's type.

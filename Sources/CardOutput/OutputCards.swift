@@ -89,7 +89,9 @@ package final class OutputCards: Sendable {
                 watch(&shared.cards[name, default: Entry()], at: now)
                 if shared.cards[name]?.wanted == nil, shared.cards[name]?.card == nil { shared.cards[name] = nil }
             }
-            for (name, entry) in shared.cards where entry.isDue(at: now) && !shared.isClosing(shared.devices[name]) {
+            // In their order, if libasound has names for one card that are not known to be that.
+            for name in shared.setups.map(\.device)
+            where shared.cards[name]?.isDue(at: now) == true && !shared.isClosing(shared.devices[name]) {
                 open(&shared.cards[name, default: Entry()], shared.devices[name], board, at: now)
             }
             reserve(shared.cards.values)
@@ -102,7 +104,8 @@ package final class OutputCards: Sendable {
         guard shared.areNew || shared.cards.values.contains(where: { $0.isDue(at: now) }) else { return }
         let (areNew, states) = (shared.areNew, shared.states)
         shared.areNew = false
-        shared.devices = SoundCard.devices(named: shared.setups.map(\.device))
+        // If the kernel does not tell, as when there are no descriptors left, what plays goes on.
+        shared.devices = SoundCard.devices(named: shared.setups.map(\.device)) ?? shared.devices
         let joined = SoundCardSetup.joined(shared.setups, shared.devices)
         let wanted = Dictionary(joined.map { ($0.device, $0) }) { first, _ in first }
         for device in Set(shared.cards.keys).union(wanted.keys) where shared.cards[device]?.wanted != wanted[device] {

@@ -8,6 +8,8 @@ package struct SoundCardSetup: Hashable, Sendable {
     /// Other names of it that outputs use.
     private(set) var otherNames: [String] = []
     package var parts: [Part]
+    /// The outputs that are away because another one has a channel of theirs, by their IDs.
+    private(set) var taken: [String: TakenChannel] = [:]
 
     package init(device: String, parts: [Part]) { (self.device, self.parts) = (device, parts) }
 
@@ -31,6 +33,16 @@ package struct SoundCardSetup: Hashable, Sendable {
         func fits(on count: Int) -> Bool { channels.allSatisfy { $0 <= count } }
     }
 
+    /// A channel that another output plays on already, by another name of the card.
+    package struct TakenChannel: Hashable, Sendable {
+        /// Counted from 1.
+        package var channel: Int
+        /// The ID of the output that has it.
+        package var output: String
+
+        package init(channel: Int, output: String) { (self.channel, self.output) = (channel, output) }
+    }
+
     /// The highest channel that is played on, counted from 1.
     package var channelCount: Int { parts.flatMap(\.channels).max() ?? 1 }
 
@@ -40,20 +52,26 @@ package struct SoundCardSetup: Hashable, Sendable {
     /// Makes one setup of those for one device, such as `hw:0` and `hw:CARD=ES8`: a card can be opened once.
     ///
     /// - Parameters:
-    ///   - setups: one for each name.
-    ///   - devices: what the names mean; a name that is not here stays by itself, and so does one for channels that are
-    ///     taken already.
+    ///   - setups: one for each name; the first output for a channel gets it.
+    ///   - devices: what the names mean; a name that is not here stays by itself.
     /// - Returns: the setups, in the same order.
     static func joined(_ setups: [SoundCardSetup], _ devices: [String: SoundCard.Device]) -> [SoundCardSetup] {
         setups.reduce(into: []) { joined, setup in
             let device = devices[setup.device]
-            let index = joined.firstIndex { other in
-                device != nil && devices[other.device] == device
-                    && Set(other.parts.flatMap(\.channels)).isDisjoint(with: setup.parts.flatMap(\.channels))
-            }
+            let index = device == nil ? nil : joined.firstIndex { devices[$0.device] == device }
             guard let index else { return joined.append(setup) }
             joined[index].otherNames.append(setup.device)
-            joined[index].parts += setup.parts
+            for part in setup.parts { joined[index].add(part) }
         }
+    }
+
+    private mutating func add(_ part: Part) {
+        for other in parts {
+            if let channel = part.channels.first(where: other.channels.contains) {
+                taken[part.output] = TakenChannel(channel: channel, output: other.output)
+                return
+            }
+        }
+        parts.append(part)
     }
 }

@@ -219,7 +219,7 @@ private struct ConfigurationReader {
             if !ports.insert(wanted.key).inserted {
                 throw BadArgument("another output has this port already; delete one of them")
             }
-            if let channel = wanted.sharedChannel(with: requests, SoundCard.areOne) {
+            if let channel = wanted.sharedChannel(with: requests) {
                 throw BadArgument("another output has channel \(channel) of this card already; choose another")
             }
             requests.append(wanted)

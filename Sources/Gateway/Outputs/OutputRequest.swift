@@ -48,18 +48,13 @@ package struct OutputRequest: Hashable, Sendable {
 
     /// A channel of a sound card that this output and another would play on; nil if there is none.
     ///
-    /// - Parameters:
-    ///   - others: the other outputs.
-    ///   - areOne: whether two names mean one card.
-    /// - Returns: the channel.
-    package func sharedChannel(
-        with others: [OutputRequest], _ areOne: (String, String) -> Bool = { $0 == $1 }
-    ) -> Int? {
+    /// Whether different names mean one card is known only when it is opened.
+    package func sharedChannel(with others: [OutputRequest]) -> Int? {
         guard case .card(let card, let channels) = destination else { return nil }
         return channels.first { channel in
             others.contains { other in
                 guard case .card(let name, let taken) = other.destination else { return false }
-                return taken.contains(channel) && areOne(card, name)
+                return name == card && taken.contains(channel)
             }
         }
     }

@@ -40,6 +40,8 @@ extension OutputTable {
                 // As after a reload in which its profile has changed.
                 let reason = all[slot].request.contradiction ?? "its profile sends no pulses"
                 all[slot].leaveCard(PortTrouble(reason: reason, fix: "correct it, and reload"))
+            case (_, .playing(let playing)) where playing.taken[all[slot].id] != nil:
+                all[slot].leaveCard(playing.taken[all[slot].id].map(trouble))
             case (_, .playing(let playing)) where channels.contains { $0 > playing.channelCount }:
                 all[slot].leaveCard(.lacking(channels.max() ?? 0, of: playing.channelCount))
             case (_, .playing):
@@ -53,6 +55,11 @@ extension OutputTable {
             changed = changed || before != (all[slot].sink, all[slot].trouble)
         }
         return changed
+    }
+
+    private func trouble(_ taken: SoundCardSetup.TakenChannel) -> PortTrouble {
+        let other = all.first { $0.presence == .here && $0.id == taken.output }
+        return .takenChannel(taken.channel, by: other?.name ?? taken.output)
     }
 }
 

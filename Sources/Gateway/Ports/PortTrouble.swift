@@ -117,6 +117,13 @@ extension PortTrouble {
             fix: Self.channelFix)
     }
 
+    /// Another output plays on a channel of this one already, by another name of the card.
+    static func takenChannel(_ channel: Int, by output: String) -> PortTrouble {
+        PortTrouble(
+            reason: "output '\(output)' has channel \(channel) of this sound card already",
+            fix: "choose channels that no other output has")
+    }
+
     /// An output's line could not be opened.
     init(opening error: RawLine.OpenError, path: String) {
         self.init(reason: error.description, fix: Self.fix(of: error, path))
