@@ -271,6 +271,7 @@ ip netns exec stage sh /run/stage
 systemctl start NetworkManager
 timeout 600 sh -c "until iw dev wlan0 link | grep -q 'SSID: Stage'; do sleep 1; done"
 iw dev wlan0 info
+timeout 300 sh -c "until nmcli -g connection.autoconnect connection show own | grep -q no; do sleep 1; done"
 """
 
 
