@@ -76,7 +76,10 @@ struct Copy {
         process.executableURL = URL(filePath: "/usr/bin/env")
         process.arguments = words
         process.currentDirectoryURL = folder
-        process.environment = ProcessInfo.processInfo.environment.merging(["TACTUS_MUTANT": "\(mutant)"]) { $1 }
+        // Git is never to take the project for a copy that is not whole.
+        let above = project.appending(path: ".build").path
+        let settings = ["TACTUS_MUTANT": "\(mutant)", "GIT_CEILING_DIRECTORIES": above]
+        process.environment = ProcessInfo.processInfo.environment.merging(settings) { $1 }
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = pipe
         process.standardError = pipe
@@ -84,7 +87,10 @@ struct Copy {
         var said = ""
         while case let data = pipe.fileHandleForReading.availableData, !data.isEmpty {
             said += String(decoding: data, as: UTF8.self)
-            guard let last, said.suffix(data.count + last.count).contains(last) else { continue }
+            guard let last else { continue }
+            // A mutant may say something without end.
+            said = String(said.suffix(data.count + 100_000))
+            guard said.suffix(data.count + last.count).contains(last) else { continue }
             // `timeout` leads a group of its own.
             kill(-process.processIdentifier, SIGKILL)
             process.waitUntilExit()
