@@ -51,6 +51,7 @@ def beats(line):
     return Line([(origin, 0.0), (origin + BEAT, 1.0)])
 
 
+@pytest.mark.plan
 @pytest.mark.case("AUDIOENGINE-1", "LinkHut 3.0.6, by its sound")
 def test_linkhuts_sound_and_our_beats_come_together(hut, start, line):
     played_together(hut, start, line)
