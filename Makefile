@@ -125,7 +125,7 @@ unit: toolchain
 	timeout 1200 $(SWIFT) test $(TEST_OPTIONS) $(UNIT_OPTIONS) --skip '$(OUTSIDE)'
 
 # Both this tool and the copy that it breaks are built below .build, where nothing of it is checked as a source.
-mutants: toolchain  ## break one decision after another, and see whether `make check` notices; half an hour
+mutants: toolchain  ## break one decision after another, and see whether `make check` notices
 	$(SWIFT) run --package-path Tests/Mutants --scratch-path .build/mutants-tool mutants --outside '$(OUTSIDE)' $(ARGS)
 
 scenes: SEEDS ?= 1...10000

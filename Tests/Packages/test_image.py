@@ -147,7 +147,6 @@ def card(tmp_path_factory):
         card.pull_the_plug()
 
 
-
 def test_as_it_is_shipped_it_makes_its_secrets_and_shows_its_panel_to_who_has_the_token(card):
     assert not {*SECRETS, "problems.txt"} & set(card.files()), "no secret is shipped"
     card.power_on()
