@@ -14,9 +14,9 @@ pytestmark = pytest.mark.real("process")
 def networks(tmp_path):
     """Gives the networks, and what is printed and complained of, that come from a `wifi.txt`."""
 
-    def of(text):
+    def of(text, password="password = abcdefghjkmn\n"):
         own, known, folder = (tmp_path / name for name in ("access-point.txt", "wifi.txt", "networks"))
-        own.write_text("# Ours.\nnetwork = Tactus 7k2m\npassword = abcdefghjkmn\n")
+        own.write_text(f"# Ours.\nnetwork = Tactus 7k2m\n{password}")
         known.write_bytes(text.encode())
         folder.mkdir()
         done = subprocess.run(
@@ -52,3 +52,9 @@ def test_what_is_wrong_is_told_by_its_line_and_no_password_gets_to_another_netwo
         "wifi.txt:4: a password has 8 to 63 characters, or is 64 hexadecimal digits",
         "wifi.txt:6: a network's name has at most 32 bytes",
         'wifi.txt:7: a country is two letters, such as DE, not "Germany"', "wifi.txt:8: expected KEY = VALUE"]
+
+
+def test_the_box_makes_no_open_network(networks):
+    found, _, wrong = networks("network = Open\n", password="")
+    assert found == {"Open": ("infrastructure", None)}
+    assert wrong == "access-point.txt:2: the box makes no network without a password\n"
