@@ -142,6 +142,17 @@ struct ClockFollowerTests {
     }
 
     @Test
+    func `ticks of an impossible tempo are told from the third on`() {
+        var follower = ClockFollower()
+        let states = (Int64(0)..<10).map { tick in
+            follower.received(.timingClock, at: HostTime(microseconds: 1_000 * tick))
+            return follower.state
+        }
+        #expect(states == [.waiting, .waiting] + Array(repeating: .settling, count: 8))
+        #expect(follower.estimate == nil)
+    }
+
+    @Test
     func `noise without rhythm never locks`() {
         for seed in UInt64(1)...6 {
             var random = SeededGenerator(seed: seed)

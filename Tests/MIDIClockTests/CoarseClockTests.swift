@@ -63,9 +63,10 @@ struct CoarseClockTests {
             for arrival in leader.arrivals {
                 if arrival.number == 3 { follower.received(.start, at: arrival.time.advanced(byMicroseconds: -2_000)) }
                 follower.received(.timingClock, at: arrival.time)
+                if (200..<204).contains(arrival.number) { continue }  // second copies may be lost
                 follower.received(.timingClock, at: arrival.time.advanced(byMicroseconds: distance))
+                #expect(follower.arrivesTwice || arrival.number < 24)
             }
-            #expect(follower.arrivesTwice)
             #expect(follower.state == .locked)
             let estimate = try #require(follower.estimate)
             #expect(abs(estimate.beatsPerMinute - tempo) < 0.1)

@@ -11,7 +11,7 @@ struct Mutants: ParsableCommand {
         abstract: "Breaks one decision at a time and says whether the Swift tests notice.",
         discussion: """
             Each mutant is one change of the sources, in a copy of the last commit. It is caught if a test fails, or if \
-            the tests take five times as long as without it. The exit code is 1 if fewer than 95 of 100 are caught.
+            the tests take three times as long as without it. The exit code is 1 if fewer than 95 of 100 are caught.
             """)
 
     @Option(help: "How many are drawn from all of the engines, beside those that are always tried.")
@@ -47,7 +47,7 @@ struct Mutants: ParsableCommand {
         if let failure = try copy.test(everyTest, mutant: 0) {
             throw Refusal("the tests fail without any change; mend that first: \(failure)")
         }
-        let longest = (ContinuousClock.now - tested) * 5
+        let longest = (ContinuousClock.now - tested) * 3
         say("tested in \(tested.secondsAgo) s")
         var verdicts: [String: Int] = [:]
         for (number, (description, mutant)) in zip(1..., mutants) {
