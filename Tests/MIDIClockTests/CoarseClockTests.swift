@@ -135,6 +135,19 @@ struct CoarseClockTests {
     }
 
     @Test
+    func `pairs are groups if they are much closer within than between`() {
+        func pattern(within gap: Int64) -> TickPattern {
+            var follower = ClockFollower()
+            for tick: Int64 in 0..<96 {
+                follower.received(.timingClock, at: HostTime(microseconds: tick / 2 * 41_000 + tick % 2 * gap))
+            }
+            return follower.pattern
+        }
+        #expect(pattern(within: 8_000) == .groups(every: 33_000))
+        #expect(pattern(within: 9_000) == .irregular(shortest: 9_000, longest: 32_000))
+    }
+
+    @Test
     func `ticks that come in groups are told before the clock is locked`() {
         var random = SeededGenerator(seed: 2)
         let leader = LeaderClock(count: 30, jitter: .periods(42_667), random: &random) { _ in 174 }
