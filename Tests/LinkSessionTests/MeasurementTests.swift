@@ -68,6 +68,26 @@ struct MeasurementTests {
     }
 
     @Test
+    func `a session is measured though two pings in five are lost`() {
+        var rig = Rig()
+        let peer = Peer(7)
+        let intercept = 60_000_000 - rig.now.microseconds
+        rig.hear(peer)
+        var count = 0
+        for _ in 0..<4_000 where rig.engine.sessionID != peer.node {
+            let pings = rig.sent.filter { $0.datagram.channel == .measurement }
+            rig.advance(milliseconds: 1)
+            guard pings.count > count, let ping = pings.last?.datagram else { continue }
+            count = pings.count
+            if count % 5 == 1 || count % 5 == 3 { continue }
+            let ghost = GhostTime(microseconds: rig.now.microseconds + intercept)
+            let pong = MeasurementMessage.pong(session: peer.node, ghostTime: ghost, echoing: ping.bytes[9...])
+            rig.hear(pong, from: peer.measurementEndpoint, channel: .measurement)
+        }
+        #expect(rig.engine.sessionID == peer.node)
+    }
+
+    @Test
     func `a pong of the wrong session ends the measurement`() {
         var rig = Rig()
         let peer = Peer(7)
