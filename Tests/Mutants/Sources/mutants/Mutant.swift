@@ -61,6 +61,7 @@ let decisions: [(description: String, name: String)] = [
 /// Mutants that change nothing a test could see, and why; they are not drawn.
 let harmless = [
     "ClockDispatch OutputThread.dispatch swap 2": "memory that is locked already is locked again",
+    "ClockDispatch OutputThread.dispatch drop 2": "memory that is locked already is locked again",
     "MIDIClock LoopBack.init raise 1": "a delay is looked for in steps of a quarter tick, more or less",
     "Gateway GatewayEngine.publishBoard raise 1": "any change of the generation will do",
     "Gateway ClockSources.unsafeLeaders swap 1": "no two elements of a set are equal",
