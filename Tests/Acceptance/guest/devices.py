@@ -167,7 +167,7 @@ def plugging(rounds=5):
                 machine.plug()
                 lines[number] = FramedLine(0, card=machine.card)
             for line in lines:
-                until(lambda: line.read() or words(line)[-1:] == ["continue"], "it plays again", every=0.01)
+                until(lambda: line.read() or words(line)[-1:] == ["continue"], "it plays again")
             # The next time they are unplugged anywhere in a bar.
             time.sleep(chance.uniform(0.7, 1.7) * 4 * 60 / FAST)
             steady.read()

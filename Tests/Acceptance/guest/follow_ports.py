@@ -38,7 +38,7 @@ def names_heard(client):
 
 
 def hears(client, *names):
-    until(lambda: names_heard(client) == sorted(names), f"Clock In hears {names} and nobody else", every=0.02)
+    until(lambda: names_heard(client) == sorted(names), f"Clock In hears {names} and nobody else")
 
 
 def at_the_sequencer(record):
@@ -90,7 +90,7 @@ def at_a_device(record):
         for action in ("bind", "unbind", "bind"):
             plug(action)
             there = ["/dev/snd/midiC0D1"] if action == "bind" else []
-            until(lambda: opened(gateway) == there, f"after {action} {there} is open", every=0.02)
+            until(lambda: opened(gateway) == there, f"after {action} {there} is open")
             record["device"].append(opened(gateway))
         gateway.stop()
         record["device stderr"] = gateway.stderr

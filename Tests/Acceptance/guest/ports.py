@@ -38,7 +38,7 @@ class Device:
 
     def wait_ticks(self, count):
         before = len(self.read())
-        until(lambda: self.read()[before:].count(CLOCK) >= count, f"{count} ticks at the device", every=0.02)
+        until(lambda: self.read()[before:].count(CLOCK) >= count, f"{count} ticks at the device")
 
     def close(self):
         os.close(self.descriptor)
