@@ -19,8 +19,8 @@ sequencer, process = pytest.mark.real("sequencer"), pytest.mark.real("process")
 MEASURED = 48
 OFFSET = stage.OFFSET
 AUDIBLE = 1_000  # microseconds
-DRIFT = 100  # by millionths; a clock taken for true would be 3 ms off after half a minute
-DRIFTING = f"drifting:{DRIFT}:30"
+DRIFT = 500  # by millionths; a clock taken for true would be 3 ms off after six seconds
+DRIFTING = f"drifting:{DRIFT}:6"
 SCENES = "click", "monitored", "overrun", "reported", "crashed", DRIFTING
 BOOTS = [Boot({"results": ("listening.py", *SCENES)}, takes_long=True)]
 

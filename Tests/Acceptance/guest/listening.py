@@ -2,7 +2,7 @@
 
     listening.py RESULT.json SCENE...
 
-`drifting:100:30` is a card 100 millionths too fast, open for 30 s.
+`drifting:500:6` is a card 500 millionths too fast, open for 6 s.
 
 The machines hear the clocks of two outputs, as the kernel stamps them, and play clicks into a loop of
 `snd-aloop`, each on a channel of its own and each hit after a delay that is written down. Nothing is judged here.
@@ -35,7 +35,7 @@ from rig.sounds import midi  # noqa: E402
 
 TEMPO = 200  # so that eighty beats are soon over
 RATE = 48_000
-PIECE = 480  # frames written at once
+PIECE = 960  # frames written at once
 LATENCY = 120_000  # microseconds from a tick to its sound, before the machine's own delay: the loop needs some
 PLAYBACK, CAPTURE = "hw:Loopback,0", "hw:Loopback,1"
 OUTPUTS = ("VirMIDI 0-0", "VirMIDI 0-1")
