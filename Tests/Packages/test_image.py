@@ -243,7 +243,8 @@ def test_what_is_wrong_on_the_card_is_told_there_and_the_panel_answers(card):
         assert f"wifi.txt:{text}" in problems
 
 
-# The second radio is the stage's access point. Here, joining may take longer than on a board.
+# The second radio is the stage's access point, which twice has another password for a while: so its handshakes fail, as those
+# of one that is busy or starts do. Here, joining may take longer than on a board.
 STAGE = """
 set -e
 iw reg get | head -2
@@ -252,31 +253,49 @@ systemctl mask --runtime --now box-own-network
 modprobe mac80211_hwsim radios=2
 ip netns add stage
 iw phy "$(cat /sys/class/net/wlan1/phy80211/name)" set netns name stage
-cat >/run/stage.conf <<'END'
+cat >/run/stage <<'END'
+set -e
+ip link set wlan1 up
+ip address add 10.9.0.1/24 dev wlan1
+dnsmasq --port=0 --interface=wlan1 --dhcp-range=10.9.0.10,10.9.0.20 --leasefile-ro --pid-file=/run/stage.pid
+END
+ip netns exec stage sh /run/stage
+access_point() {
+    ! [ -e /run/access-point ] || kill "$(cat /run/access-point)"
+    while [ -e /run/access-point ]; do sleep 1; done
+    cat >/run/stage.conf <<END
 network={
     ssid="Stage = left"
     mode=2
     frequency=2437
     key_mgmt=WPA-PSK
-    psk="back\\slash 9"
+    psk="$1"
 }
 END
-cat >/run/stage <<'END'
-set -e
-ip link set wlan1 up
-ip address add 10.9.0.1/24 dev wlan1
-wpa_supplicant -B -i wlan1 -c /run/stage.conf
-dnsmasq --port=0 --interface=wlan1 --dhcp-range=10.9.0.10,10.9.0.20 --leasefile-ro --pid-file=/run/stage.pid
-END
-ip netns exec stage sh /run/stage
+    ip netns exec stage wpa_supplicant -B -P /run/access-point -i wlan1 -c /run/stage.conf >/dev/null
+}
+refused() { journalctl -u NetworkManager | grep -c 'state change: .* -> failed' || true; }
+joined() { nmcli -g NAME,STATE connection show --active | grep -q '^known-.*:activated$'; }
+access_point 'not the one'
 systemctl start NetworkManager
-/usr/lib/box/own-network 600
-iw dev wlan0 link
+/usr/lib/box/own-network 600 &
+own_network=$!
+for trial in 1 2; do
+    before=$(refused)
+    until [ "$(refused)" -gt "$before" ]; do sleep 1; done
+    if joined; then exit 1; fi
+    access_point 'back\\slash 9'
+    until joined; do sleep 1; done
+    echo "joined: $trial"
+    iw dev wlan0 link
+    [ $trial = 2 ] || access_point 'not the one'
+done
 iw dev wlan0 info
+kill $own_network
 """
 
 
-def test_once_all_is_right_it_joins_the_network_that_it_knows_and_has_kept_its_tempo(card):
+def test_once_all_is_right_it_joins_the_network_that_it_knows_and_joins_it_again(card):
     card.pull_the_plug()
     card.put("tactus.yaml", CONFIGURATION)
     card.put("wifi.txt", "country = DE\r\n\r\nnetwork = Stage = left\r\npassword = back\\slash 9\r\n")
@@ -287,4 +306,4 @@ def test_once_all_is_right_it_joins_the_network_that_it_knows_and_has_kept_its_t
     assert card.panel(card.token)[1]["tempo"] == 97
     assert not card.text("problems.txt"), "what was wrong is no longer told"
     said = card.ssh(STAGE)
-    assert "country DE" in said and "SSID: Stage = left" in said and "type managed" in said, said
+    assert "country DE" in said and said.count("SSID: Stage = left") == 2 and "type managed" in said, said
