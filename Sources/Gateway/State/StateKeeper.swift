@@ -90,9 +90,7 @@ private final class StateWriter: Sendable {
     private let log: Logger
     private let replace: @Sendable (String, [UInt8]) throws(SystemCallError) -> Void
 
-    /// - Parameters:
-    ///   - folder: nil if nothing can be saved.
-    ///   - trouble: why that is.
+    /// Without a folder nothing is saved, and `trouble` is why.
     init(
         _ folder: StateFolder?, _ trouble: String?, log: Logger,
         replace: @escaping @Sendable (String, [UInt8]) throws(SystemCallError) -> Void
