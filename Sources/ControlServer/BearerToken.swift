@@ -4,9 +4,11 @@ package struct BearerToken: Sendable {
     package let text: String
 
     /// Reads the contents of a token file; nil unless it is one word of printable ASCII.
+    ///
+    /// Some editors put a byte order mark before it.
     package init?(_ contents: String) {
-        let words = contents.split(whereSeparator: \.isWhitespace)
-        guard words.count == 1, words[0].utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else { return nil }
+        let words = contents.unicodeScalars.split { $0.properties.isWhitespace || $0 == "\u{FEFF}" }
+        guard words.count == 1, words[0].allSatisfy({ ("!"..."~").contains($0) }) else { return nil }
         text = String(words[0])
     }
 

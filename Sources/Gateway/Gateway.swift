@@ -132,8 +132,8 @@ package final class Gateway: Sendable {
         return ownDescriptors + lines + cards + LocalAddress.descriptorsNeeded(onlyNamed: interfaces)
     }
 
-    /// Wake-ups, sequencer clients, the state file, and files read for the status.
-    private static let ownDescriptors = 21
+    /// Wake-ups, sequencer clients, the state file and its lock, and files read for the status.
+    private static let ownDescriptors = 22
 
     /// The present status.
     package func status() -> Status {

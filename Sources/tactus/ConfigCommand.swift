@@ -32,12 +32,10 @@ struct ConfigCommand: ParsableCommand {
         @Flag(help: "Print what is found as JSON.") var json = false
 
         func run() throws {
+            try Folders.requireProfiles(options.profiles)
             guard let path = file ?? Folders.configuration else {
                 let text = "there is no configuration, so 'tactus run' does as it says of itself"
                 return print(json ? try JSON.text(Found()) : text)
-            }
-            for folder in options.profiles where !Files.exists(folder) {
-                throw Failure(.usage, "--profiles \(folder): there is no such folder")
             }
             let found = Found(path, adding: options.profiles)
             if json {

@@ -22,8 +22,9 @@ struct ProfilesCommand: ParsableCommand {
             help: ArgumentHelp("Another folder of profiles. Repeatable.", valueName: "dir"), completion: .directory)
         var profiles: [String] = []
 
-        /// All profiles; mistakes in those left out go to stderr.
-        var library: ProfileLibrary {
+        /// Reads all profiles; mistakes in those left out go to stderr.
+        func library() throws(Failure) -> ProfileLibrary {
+            try Folders.requireProfiles(profiles)
             let library = ProfileLibrary(adding: profiles)
             for mistake in library.mistakes { complain("\(mistake)") }
             return library
@@ -43,7 +44,7 @@ struct ProfilesCommand: ParsableCommand {
         @Flag(help: "Print the profiles as JSON.") var json = false
 
         func run() throws {
-            let profiles = options.library.profiles
+            let profiles = try options.library().profiles
             guard !json else { return print(try JSON.text(profiles)) }
             let width = (profiles.map(\.id.count).max() ?? 0) + 2
             for profile in profiles {
@@ -69,8 +70,9 @@ struct ProfilesCommand: ParsableCommand {
 
         func run() throws {
             let profile: Profile
+            let library = try options.library()
             do throws(UnknownProfile) {
-                profile = try options.library.profile(id: id)
+                profile = try library.profile(id: id)
             } catch {
                 throw Failure(.badFile, error.description)
             }

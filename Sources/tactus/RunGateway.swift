@@ -120,9 +120,7 @@ extension Run {
 
     /// Reads the configuration file and the profiles, and checks that what the command line names exists.
     private func setup() throws(Failure) -> Setup {
-        for folder in profiles where !Files.exists(folder) {
-            throw Failure(.usage, "--profiles \(folder): there is no such folder")
-        }
+        try Folders.requireProfiles(profiles)
         let setup = try Self.configured { () throws(Mistakes) in try Setup(self) }
         for id in output.compactMap(\.profile) {
             do throws(UnknownProfile) {

@@ -322,8 +322,9 @@ enum Folders {
 
     /// The configuration file to use: the user's, or else the machine's.
     static var configuration: String? {
+        // Also a link to nothing, which is told rather than passed over.
         [ownConfiguration, "/etc/tactus/config.yaml"].compactMap(\.self)
-            .first(where: Files.exists)
+            .first { Files.owner(of: $0) != nil }
     }
 
     /// The configuration file to write a setting into: the one to use, but the user's own if the machine's says nothing
@@ -339,6 +340,13 @@ enum Folders {
 
     /// The folders of profiles: the machine's, then the user's.
     static var profiles: [String] { ["/etc/tactus/profiles", ownProfiles].compactMap(\.self) }
+
+    /// Checks that the folders of `--profiles` are there.
+    static func requireProfiles(_ folders: [String]) throws(Failure) {
+        for folder in folders where !Files.exists(folder) {
+            throw Failure(.usage, "--profiles \(folder): there is no such folder")
+        }
+    }
 
     /// The folder of the user's own profiles; nil without a home folder.
     static var ownProfiles: String? { own("XDG_CONFIG_HOME", ".config").map { "\($0)/profiles" } }

@@ -30,8 +30,18 @@ def test_wrong_words_get_one_line_and_exit_code_64():
             (["dance"], "dance"), (["run", "--bogus"], "--bogus"), (["run", "stray"], "stray"), (["run", "--tempo"], "--tempo"),
             (["run", "--tempo=" + "9" * 400], "20 to 999"), (["run", "--http", "0.0.0.0:8808"], "--http-token-file"),
             (["run", "--follow=a\nb"], "--follow"), (["run", "--output", "A", "--output", "A"], None), (["play", "now"], None),
-            (["learn", "dance"], None), (["status", "--url", "ftp://127.0.0.1:8808"], None)):
+            (["learn", "dance"], None), (["profiles", "list", "--profiles", "/none"], "no such folder"),
+            (["config", "check", "--profiles", "/none"], "no such folder"), (["status", "--url", "ftp://127.0.0.1:8808"], None)):
         refused(USAGE, *words, naming=naming)
+
+
+def test_a_configuration_that_is_a_link_to_nothing_is_told(tmp_path):
+    (tmp_path / "tactus").mkdir()
+    (tmp_path / "tactus/config.yaml").symlink_to("away")
+    home = "env", f"XDG_CONFIG_HOME={tmp_path}"
+    done = run_tactus("config", "check", before=home)
+    assert (done.returncode, done.stdout) == (65, "") and "a link to a file that does not exist" in done.stderr
+    assert "a link to a file that does not exist" in run_tactus("run", before=home).stderr
 
 
 @pytest.mark.real("network")

@@ -161,6 +161,11 @@ struct GuardTests {
         #expect(BearerToken(contents) == nil)
     }
 
+    @Test
+    func `a token file may be written by any editor`() {
+        #expect(BearerToken("\u{FEFF}abcdefgh\r\n")?.text == "abcdefgh")
+    }
+
     @Test(arguments: [
         ("127.0.0.1:8808", "127.0.0.1:8808", true), ("localhost:80", "127.0.0.1:80", true),
         ("[::1]:8808", "[::1]:8808", true), ("[0:0::1]:8808", "[::1]:8808", true), ("127.9.9.9:1", "127.9.9.9:1", true),

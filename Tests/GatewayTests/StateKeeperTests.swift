@@ -39,7 +39,32 @@ struct StateKeeperTests {
         second.close()
         #expect(second.found == state)
         #expect(second.notices.isEmpty)
-        #expect(try FileManager.default.contentsOfDirectory(atPath: directory) == ["state.json"])
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: directory).sorted() == ["state.json", "state.lock"])
+    }
+
+    @Test
+    func `a second run beside the first begins with its settings, and neither stops its machines nor saves anything`()
+        throws
+    {
+        defer { removeAll() }
+        var playing = state
+        (playing.playing, playing.isInSong) = (["drums"], true)
+        let first = try keeper()
+        first.keep(playing, .setting)
+        first.close()
+        let running = try keeper()
+        #expect(running.found == playing)
+        let second = try keeper()
+        #expect(second.found == state)
+        #expect(second.notices.map(\.code) == ["state-not-kept"])
+        #expect(second.notices.first?.message.hasSuffix("(pid \(getpid())) keeps its own in \(directory)") == true)
+        second.keep(KeptState(), .setting)
+        second.close()
+        running.close()
+        let third = try keeper()
+        third.close()
+        #expect(third.found == playing)
     }
 
     @Test

@@ -88,6 +88,30 @@ struct MeasurementTests {
     }
 
     @Test
+    func `a peer that answers every fifth ping is not asked for ever`() {
+        var rig = Rig()
+        let peer = Peer(7)
+        let intercept = 60_000_000 - rig.now.microseconds
+        rig.hear(peer, timeToLive: 60)
+        var counts: [Int] = []
+        for _ in 0..<8_000 {
+            let pings = rig.pings(to: peer.measurementEndpoint)
+            let isNew = pings.count > (counts.last ?? 0)
+            counts.append(pings.count)
+            rig.advance(milliseconds: 1)
+            guard isNew, pings.count % 5 == 0, let ping = rig.sent.last(where: { $0.datagram.channel == .measurement })
+            else { continue }
+            let ghost = GhostTime(microseconds: rig.now.microseconds + intercept)
+            let pong = MeasurementMessage.pong(
+                session: peer.node, ghostTime: ghost, echoing: ping.datagram.bytes[9...])
+            rig.hear(pong, from: peer.measurementEndpoint, channel: .measurement)
+        }
+        // A hundred pings lost, 50 ms each: a clock measured for longer has drifted meanwhile.
+        #expect(counts[4_000] > 80)
+        #expect(counts[6_000] == counts[7_999])
+    }
+
+    @Test
     func `a pong of the wrong session ends the measurement`() {
         var rig = Rig()
         let peer = Peer(7)

@@ -1,7 +1,7 @@
 internal import Essentials
 internal import Glibc
 
-/// The folder of the state file; reads the file.
+/// The folder of the state file, for one run at a time; reads the file.
 struct StateFolder: Sendable {
     let path: String
 
@@ -31,6 +31,33 @@ struct StateFolder: Sendable {
             throw KeptState.Unreadable(reason: "the disk has an error")
         }
         return try KeptState(json: contents)
+    }
+
+    /// Takes the folder for this run, until the descriptor is closed; creates it if missing.
+    ///
+    /// - Returns: a descriptor; nil if the disk refuses or knows no locks, so that another run would not be noticed.
+    /// - Throws: when another run has taken it.
+    func take() throws(Taken) -> Int32? {
+        try? WholeFile.makeFolder(path)
+        let lock = "\(path)/state.lock"
+        let descriptor = open(lock, O_RDONLY | O_CREAT | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC, 0o644)
+        guard descriptor >= 0 else { return nil }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) != 0 else { return descriptor }
+        let isTaken = errno == EWOULDBLOCK
+        close(descriptor)
+        if isTaken { throw Taken(folder: path, run: FileLocks.holder(ofFileAt: lock)?.process) }
+        return nil
+    }
+
+    /// Another run keeps its state in the folder.
+    struct Taken: Error, CustomStringConvertible {
+        var folder: String
+        /// Its process; nil if unknown.
+        var run: Int?
+
+        var description: String {
+            "another run of Tactus\(run.map { " (pid \($0))" } ?? "") keeps its own in \(folder)"
+        }
     }
 
     /// Renames whatever is at the file's path, so that writing loses nothing.

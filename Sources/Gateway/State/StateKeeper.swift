@@ -9,10 +9,13 @@ package final class StateKeeper: Sendable {
     package let found: KeptState
     private let writer: StateWriter
     private let thread: RealTimeThread
+    /// Holds the folder for this run; nil if it could not be taken.
+    private let lock: Int32?
 
     /// Reads what the last run saved, and starts the thread.
     ///
-    /// An unreadable file is renamed. That, and a state that cannot be saved, are warnings in the log and the status.
+    /// An unreadable file is renamed. That, and a state that cannot be saved, are warnings in the log and the status. If
+    /// another run has the folder, this one begins with the settings of that, and saves nothing.
     ///
     /// - Parameters:
     ///   - directory: created when there is something to save; nil if there is no place for it.
@@ -24,9 +27,18 @@ package final class StateKeeper: Sendable {
         replace: @escaping @Sendable (String, [UInt8]) throws(SystemCallError) -> Void = WholeFile.replace
     ) throws(SystemCallError) {
         let folder = directory.map(StateFolder.init(path:))
-        let writer = try StateWriter(folder, log: log, replace: replace)
+        var trouble = folder == nil ? "there is no home folder" : nil
         do {
-            found = try folder?.read() ?? KeptState()
+            lock = try folder?.take()
+        } catch {
+            (lock, trouble) = (nil, error.description)
+        }
+        let writer = try StateWriter(trouble == nil ? folder : nil, trouble, log: log, replace: replace)
+        do {
+            var found = try folder?.read() ?? KeptState()
+            // What plays in another run is that one's.
+            if trouble != nil { (found.playing, found.isInSong) = ([], false) }
+            self.found = found
         } catch {
             found = KeptState()
             writer.setAside(error)
@@ -50,6 +62,7 @@ package final class StateKeeper: Sendable {
     /// If the disk hangs, the thread is left to wait for it, and what was not written is lost.
     func close() {
         if writer.close(until: .now().advanced(byNanoseconds: Self.patience)) { thread.join() }
+        if let lock { Glibc.close(lock) }
     }
 
     /// Longest wait for the disk at the end, in nanoseconds.
@@ -77,15 +90,16 @@ private final class StateWriter: Sendable {
     private let log: Logger
     private let replace: @Sendable (String, [UInt8]) throws(SystemCallError) -> Void
 
+    /// Without a folder nothing is saved, and `trouble` is why.
     init(
-        _ folder: StateFolder?, log: Logger,
+        _ folder: StateFolder?, _ trouble: String?, log: Logger,
         replace: @escaping @Sendable (String, [UInt8]) throws(SystemCallError) -> Void
     ) throws(SystemCallError) {
         self.folder = folder
         self.log = log
         self.replace = replace
         (wakeUp, ended) = (try WakeUp(), try WakeUp())
-        if folder == nil { note(trouble: "there is no home folder") }
+        note(trouble: trouble)
     }
 
     func setAside(_ error: KeptState.Unreadable) {

@@ -51,7 +51,7 @@ package enum WholeFile {
     }
 
     /// Creates a folder and all missing parents.
-    private static func makeFolder(_ path: String) throws(SystemCallError) {
+    static func makeFolder(_ path: String) throws(SystemCallError) {
         guard access(path, F_OK) != 0 else { return }
         let above = Files.folder(of: path)
         if above != path { try makeFolder(above) }

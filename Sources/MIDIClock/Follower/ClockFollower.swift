@@ -94,6 +94,7 @@ public struct ClockFollower: Sendable {
             refused += 1
             return
         }
+        if twins.isTwin(message, at: time.microseconds) { return }
         switch message {
         case .timingClock: receivedTick(at: time)
         case .start:
@@ -147,7 +148,7 @@ public struct ClockFollower: Sendable {
         Counts(ticks: ticks, lost: tracker.lost, extra: tracker.extra, refused: refused)
     }
 
-    /// Whether each tick arrives twice, up to 3.5 ms apart; the second copies are not counted.
+    /// Whether each message arrives twice, up to 8.5 ms or three tenths of a tick apart; the second copies are left out.
     public var arrivesTwice: Bool { twins.distance != nil }
 
     /// What the newest ticks look like, which tells why a clock is not followed.

@@ -132,7 +132,7 @@ struct FieldClock {
             var due = journey.arrival(of: time, using: &random)
             for (after, length) in stalls where time > truth[after] { due = max(due, truth[after] + length) }
             var copies = [due]
-            if let copy = way.copy, tick != nil { copies.append(due + copy) }
+            if let copy = way.copy { copies.append(due + copy) }
             if let tick, doubled.contains(tick) { copies.append(due + way.gap) }
             for copy in copies {
                 // Nothing overtakes; a copy may come after later ticks, so it is sorted in below.
