@@ -31,8 +31,8 @@ package struct Arbiter: Sendable {
     var following: Following?
     /// The machine that led last.
     var lastLeader: ClockSource?
-    /// How soon every output can play when a leader starts, in microseconds.
-    var leaderReach: Int64 = 0
+    /// How soon the machines that a leader's song waits for can play, in microseconds; nil if there are none.
+    var leaderReach: Int64?
     private(set) var choice: LeaderChoice
     /// Recognises our own clock when it comes back.
     var loopGuard: LoopGuard
@@ -158,10 +158,14 @@ package struct Arbiter: Sendable {
     /// - Parameters:
     ///   - arrivals: any number.
     ///   - reach: how soon every output can play, in microseconds.
+    ///   - leaderReach: how soon the machines can play that a leader's song waits for, at most ``longestReach``;
+    ///     nil if there are none.
     ///   - now: the present host time.
     /// - Returns: an edit to make, if there is one.
-    package mutating func received(_ arrivals: [ClockArrival], reach: Int64, at now: HostTime) -> SessionEdit? {
-        leaderReach = reach
+    package mutating func received(
+        _ arrivals: [ClockArrival], reach: Int64, leaderReach: Int64?, at now: HostTime
+    ) -> SessionEdit? {
+        self.leaderReach = leaderReach
         var requestedEdit: SessionEdit?
         for arrival in arrivals {
             let press = press(arrival, reach: reach, at: now)

@@ -28,8 +28,6 @@ struct Following: Sendable {
     static let tolerance: Int64 = 2_000
     /// Usual time until a change reaches the output thread, in microseconds.
     static let margin: Int64 = 1_000
-    /// Longest time that a song is delayed so that all machines can start with it, in microseconds.
-    static let longestReach: Int64 = 50_000
 }
 
 // How a MIDI clock leader leads.
@@ -76,8 +74,9 @@ extension Arbiter {
             song: song, starts: song.starts &- (transport.isPlaying ? 0 : 1), updatedAt: now)
         if transport.isPlaying { following?.playingSince = link.state.timeForIsPlaying }
         lastLeader = leader.source
+        let former = line
         moveGrid(to: leader, estimate, shift: shift, at: now)
-        applySong(leader, at: now)
+        applySong(leader, after: former, at: now)
     }
 
     private mutating func update(_ leader: TrackedSource, at now: HostTime) {
@@ -125,7 +124,12 @@ extension Arbiter {
     }
 
     /// Plays and stops as the leader does.
-    private mutating func applySong(_ leader: TrackedSource, at now: HostTime) {
+    ///
+    /// - Parameters:
+    ///   - leader: the leader.
+    ///   - former: where ticks fell until now, if this has just begun.
+    ///   - now: the present host time.
+    private mutating func applySong(_ leader: TrackedSource, after former: TickLine? = nil, at now: HostTime) {
         guard var following else { return }
         let song = leader.follower.song
         following.song = song
@@ -136,7 +140,7 @@ extension Arbiter {
                 if isNew || abs(transport.startTick - top - following.shift) > Following.farthestSlew {
                     transport.startTick = top + following.shift
                     if isNew, !transport.isPlaying, leader.controlsTransport {
-                        makeTimeToStart(song, &following, at: now)
+                        makeTimeToStart(song, &following, after: former, at: now)
                     }
                     following.playingSince = line.time(ofTick: transport.startTick)
                 } else {
@@ -151,14 +155,24 @@ extension Arbiter {
         self.following = following
     }
 
+    /// Longest time that a song is delayed so that machines can start with it, in microseconds.
+    package static let longestReach: Int64 = 50_000
+
     /// Moves the grid later if a song would begin before machines can be started with it.
     ///
     /// A leader's Start may come with its tick, or after that tick was due; without this, machines would enter at the
     /// next sixteenth or bar. They slew back to the leader.
-    private mutating func makeTimeToStart(_ song: FollowedSong, _ following: inout Following, at now: HostTime) {
-        guard leaderReach <= Following.longestReach else { return }
+    private mutating func makeTimeToStart(
+        _ song: FollowedSong, _ following: inout Following, after former: TickLine?, at now: HostTime
+    ) {
+        guard let leaderReach else { return }
         let first = transport.startTick + song.resumePosition
-        let earliest = now.advanced(byMicroseconds: leaderReach - SessionEdit.propagationTime + Following.margin)
+        var earliest = now.advanced(byMicroseconds: leaderReach - SessionEdit.propagationTime + Following.margin)
+        if let former {
+            // Until then outputs send ticks of the former grid, and they keep four fifths of a tick between two.
+            let last = former.time(ofTick: former.firstTick(atOrAfter: earliest) - 1)
+            earliest = max(earliest, last.advanced(byMicroseconds: former.tickLength * 4 / 5))
+        }
         let due = line.time(ofTick: first)
         let late = due.microseconds(to: earliest)
         guard late > 0, late < line.microsecondsPerBeat / 2 else { return }

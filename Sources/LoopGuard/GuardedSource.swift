@@ -11,6 +11,8 @@ struct GuardedSource: Sendable {
     private(set) var probeBlock: Int64?
     /// Whether it has passed its tests, and is not tested again.
     private var isTested = false
+    /// Whether it was silent for long since it was found clear, and is to be tested again.
+    private var hasPaused = false
     private var isFollowed = false
     private var clocks = PortClocks()
     private var drift = TempoDrift()
@@ -60,14 +62,25 @@ struct GuardedSource: Sendable {
     /// Forgets everything but the path.
     mutating func forget() {
         startOver()
-        (probeBlock, isTested, verdict) = (nil, false, path.reason.map(LoopVerdict.excluded) ?? .untested)
+        (probeBlock, isTested, hasPaused) = (nil, false, false)
+        verdict = path.reason.map(LoopVerdict.excluded) ?? .untested
+    }
+
+    /// Notes that it has been silent for long.
+    ///
+    /// Many leaders send their clock only while they play, and Start comes with its first tick. So a source that was clear
+    /// stays so, and is tested again when it is heard.
+    mutating func fellSilent() {
+        guard verdict == .clear else { return forget() }
+        startOver()
+        (probeBlock, isTested, hasPaused) = (nil, false, true)
     }
 
     /// Notes the path that subscriptions give.
     mutating func pathChanged(to newPath: LoopPath) {
         let former = path
         path = newPath
-        if former.reason != path.reason {
+        if former.reason != path.reason || path != former && hasPaused {
             forget()
         } else if path != former, path.isLikely, verdict == .clear, clocks.isInStep {
             suspect()
@@ -105,6 +118,12 @@ struct GuardedSource: Sendable {
 
     private mutating func judgeTest(_ hasOwnRate: Bool) {
         guard clocks.isHeard else { return }
+        if hasPaused {
+            hasPaused = false
+            guard clocks.isInStep, !hasOwnRate else { return }
+            // One that has not begun to lead waits for the test like a new one.
+            return isFollowed && !path.isLikely ? probeBlock = 1 : suspect()
+        }
         guard let probeBlock else {
             if !isTested, isFollowed ? clocks.still > 1 : clocks.still > 0 && !hasOwnRate { suspect() }
             return

@@ -20,7 +20,7 @@ package struct LoopGuard: Sendable {
 
     /// Most sources tracked; any others are never clear.
     package static let capacity = 8
-    /// Silence in microseconds after which a source starts over; at least eight ticks.
+    /// Silence in microseconds after which a source is tested again; at least eight ticks.
     private static let silence: Int64 = 1_000_000
     /// Largest move of our grid that needs no pause, and longest slew of outputs after a larger one, in microseconds.
     private static let (largestMove, longestSlew): (Int64, Int64) = (1_000, 5_000_000)
@@ -55,11 +55,11 @@ package struct LoopGuard: Sendable {
         ask(at: time, on: map)
     }
 
-    /// Notes the time: silent sources start over.
+    /// Notes the time: sources that were silent for long are tested again.
     package mutating func timePassed(to now: HostTime, on map: TempoMap) {
         follow(map, at: now)
         for index in sources.indices where !sources[index].isIdle && silentAt(sources[index], map) <= now {
-            sources[index].forget()
+            sources[index].fellSilent()
         }
         ask(at: now, on: map)
     }

@@ -191,6 +191,31 @@ struct StateKeeperTests {
         keeper.close()
     }
 
+    @Test(.timeLimit(.minutes(1)))
+    func `that a device plays again while the disk is slow to take its Stop is written right after that`() throws {
+        defer { removeAll() }
+        var playing = state
+        playing.playing = ["drums"]
+        let first = try keeper()
+        first.keep(playing, .setting)
+        first.close()
+        let written = Mutex<[[String]]>([])
+        let (writes, answers) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let second = try StateKeeper(directory: directory, log: log) { _, contents in
+            written.withLock { $0.append((try? KeptState(json: contents))?.playing ?? []) }
+            writes.signal()
+            answers.wait()
+        }
+        second.keep(state, .setting)
+        writes.wait()
+        second.keep(playing, .drift)
+        answers.signal()
+        writes.wait()
+        answers.signal()
+        #expect(written.withLock(\.self) == [[], ["drums"]])
+        second.close()
+    }
+
     @Test(arguments: ["/proc/tactus", "/dev/null/tactus", nil])
     func `if nothing can be saved, a warning says why`(directory: String?) throws {
         let keeper = try StateKeeper(directory: directory, log: log)

@@ -98,6 +98,44 @@ import Testing
         }
     }
 
+    @Test(arguments: [2_000_000, 6_000_000] as [Int64])
+    func `a leader that pauses stays clear when it comes back in step with us, and is tested meanwhile`(pause: Int64) {
+        for seed in Seeds.standing(1...20) {
+            var random = SeededGenerator(seed: seed)
+            let first = LeaderClock(count: 96, start: 1e6, jitter: .gaussian(50), random: &random) { _ in 125 }
+            let second = LeaderClock(count: 200, start: 4e6 + Double(pause), jitter: .gaussian(50), random: &random) {
+                _ in 120
+            }
+            let map = ClockedGateway(beatsPerMinute: 120).map
+            var loopGuard = LoopGuard(seed: seed)
+            for arrival in first.arrivals {
+                loopGuard.received(from: Self.port, at: arrival.time, on: map, isFollowed: false)
+            }
+            #expect(loopGuard.verdict(of: Self.port) == .clear, "seed \(seed)")
+            var wasProbed = false
+            for arrival in second.arrivals {
+                loopGuard.received(from: Self.port, at: arrival.time, on: map, isFollowed: true)
+                #expect(loopGuard.verdict(of: Self.port) == .clear, "seed \(seed), tick \(arrival.number)")
+                wasProbed = wasProbed || loopGuard.probing != nil
+            }
+            #expect(wasProbed && loopGuard.probing == nil, "seed \(seed)")
+        }
+    }
+
+    @Test func `a leader whose subscriptions change while it is silent is no longer clear`() {
+        let map = ClockedGateway(beatsPerMinute: 120).map
+        var loopGuard = LoopGuard(seed: 1)
+        for tick in 0..<48 as Range<Int64> {
+            let time = HostTime(microseconds: 1_000_000 + tick * 20_000)
+            loopGuard.received(from: Self.port, at: time, on: map, isFollowed: false)
+        }
+        #expect(loopGuard.verdict(of: Self.port) == .clear)
+        loopGuard.timePassed(to: HostTime(microseconds: 4_000_000), on: map)
+        #expect(loopGuard.verdict(of: Self.port) == .clear)
+        loopGuard.pathChanged(of: Self.port, to: .outputs(1), at: HostTime(microseconds: 4_000_000))
+        #expect(loopGuard.verdict(of: Self.port) == .untested)
+    }
+
     @Test func `a leader that slows down for long is let go only for a moment`() {
         var random = SeededGenerator(seed: 2)
         let leader = LeaderClock(count: 1_800, start: 107_000, jitter: .gaussian(100), random: &random) { tick in

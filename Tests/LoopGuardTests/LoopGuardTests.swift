@@ -42,6 +42,23 @@ import Testing
         }
     }
 
+    @Test(arguments: [false, true])
+    func `an echo at the port of a leader that has paused is excluded within four beats`(isFollowed: Bool) {
+        for seed in Seeds.standing(1...20) {
+            var world = LoopWorld(seed: seed)
+            world.addLeader(beatsPerMinute: 126, start: 107_000, jitter: .gaussian(50), count: 192, seed: seed)
+            if isFollowed { world.wanted = Self.port }
+            _ = world.run(until: 7_000_000)
+            world.loopGuard.timePassed(to: world.now, on: world.ours.map)
+            #expect(world.loopGuard.verdict(of: Self.port) == .clear, "seed \(seed)")
+            #expect((world.followed != nil) == isFollowed, "seed \(seed)")
+            world.loseLeader()
+            world.loops = [(0, Way(), Self.port)]
+            let excluded = world.run(until: 12_000_000) { $0.loopGuard.verdict(of: Self.port).isExcluded }
+            #expect(excluded.map { $0 - 7_000_000 } ?? .max < 2_000_000, "seed \(seed)")
+        }
+    }
+
     @Test func `an echo beside a leader's own ticks in one port is excluded`() {
         for (seed, tempo) in zip(1...6 as ClosedRange<UInt64>, [120, 120, 120.02, 121, 119.5, 122] as [Double]) {
             var world = LoopWorld(seed: seed)

@@ -149,6 +149,13 @@ struct LoopWorld {
         add(leader.arrivals.map(\.time), from: Self.port)
     }
 
+    /// Stops following, as when the leader has fallen silent.
+    mutating func loseLeader() {
+        followed = nil
+        ours.stopFollowing()
+        ours.follower.timePassed(to: now)
+    }
+
     /// Runs until the port is excluded.
     ///
     /// - Returns: the number of our ticks it took.

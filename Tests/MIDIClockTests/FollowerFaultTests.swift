@@ -126,6 +126,33 @@ struct FollowerFaultTests {
         #expect(abs(estimate.microseconds(ofTick: 599) - leader.truth[599] - Double(pause)) < 600)
     }
 
+    @Test(arguments: [3_333_333, 61_234_567] as [Int64], [nil, 120, 90] as [Double?])
+    func `with Start after a pause the song begins at its first tick, at the former tempo until another shows`(
+        pause: Int64, tempo: Double?
+    ) throws {
+        var random = SeededGenerator(seed: 5)
+        let leader = LeaderClock(count: 600, jitter: .gaussian(50), random: &random) { $0 < 400 ? 120 : tempo ?? 120 }
+        var follower = ClockFollower()
+        for (index, arrival) in leader.arrivals.enumerated() {
+            let time = arrival.time.advanced(byMicroseconds: index < 400 ? 0 : pause)
+            if index == 400 {
+                follower.timePassed(to: time)
+                #expect(follower.state == .lost)
+                if tempo != nil { follower.received(.start, at: time) }
+            }
+            follower.received(.timingClock, at: time)
+            guard (400..<430).contains(index), tempo != nil || index >= 424 else {
+                #expect(index != 400 || follower.state == .settling)
+                continue
+            }
+            #expect(follower.state == .locked, "tick \(index)")
+            let estimate = try #require(follower.estimate)
+            let late = estimate.microseconds(ofTick: Int64(index)) - leader.truth[index] - Double(pause)
+            #expect(abs(late) < 1_000, "tick \(index)")
+            if index >= 406 { #expect(abs(estimate.beatsPerMinute - (tempo ?? 120)) < 1, "tick \(index)") }
+        }
+    }
+
     @Test
     func `a cable unplugged for a second causes no miscount`() throws {
         var random = SeededGenerator(seed: 5)

@@ -25,8 +25,9 @@ extension GatewayEngine {
         for (index, part) in events.split(separator: .overflow, omittingEmptySubsequences: false).enumerated() {
             if index > 0 { arbiter.messagesLost() }
             let arrivals = part.compactMap { if case .arrival(let arrival) = $0 { arrival } else { nil } }
-            let reach = reach(at: now)
-            if !arrivals.isEmpty { decide(at: now) { $0.received(arrivals, reach: reach, at: $1) } }
+            guard !arrivals.isEmpty else { continue }
+            let (reach, leaderReach) = (reach(at: now), leaderReach(at: now))
+            decide(at: now) { $0.received(arrivals, reach: reach, leaderReach: leaderReach, at: $1) }
         }
     }
 
@@ -101,11 +102,20 @@ extension GatewayEngine {
 
     /// How soon every output can play, in microseconds.
     func reach(at now: HostTime) -> Int64 {
-        let beat = arbiter.line.microsecondsPerBeat
-        let slowest =
-            outputs.all.filter(\.isEnabled).map { $0.settings(at: now).reach(microsecondsPerBeat: beat) }
-            .max() ?? 0
-        return SessionEdit.propagationTime + horizon + max(0, slowest)
+        outputs.all.filter(\.isEnabled).map { reach(of: $0, at: now) }.max() ?? SessionEdit.propagationTime
+    }
+
+    /// How soon the machines can play that a leader's song waits for, in microseconds; nil if there are none.
+    ///
+    /// A machine that needs very long enters later, by itself.
+    private func leaderReach(at now: HostTime) -> Int64? {
+        outputs.all.filter(\.hasListener).map { reach(of: $0, at: now) }.filter { $0 <= Arbiter.longestReach }.max()
+    }
+
+    private func reach(of output: Output, at now: HostTime) -> Int64 {
+        let ahead = output.sink == .card ? outputs.cardsAhead : report.horizon
+        let own = output.settings(at: now).reach(microsecondsPerBeat: arbiter.line.microsecondsPerBeat)
+        return SessionEdit.propagationTime + ahead + max(0, own)
     }
 
     mutating func setPlaying(

@@ -334,6 +334,9 @@ struct Output: Sendable {
     /// Where its messages go now.
     var boardSink: Sink { isLeader || isHeldBack || lacksDevice && hearers == 0 ? .idle : sink }
 
+    /// Whether somebody hears what it sends now.
+    var hasListener: Bool { isEnabled && boardSink != .idle && (connectedTo != nil || hearers > 0) }
+
     /// Whether its own device is absent; others may still be subscribed to its port.
     var lacksDevice: Bool { sink.hasReceiver && hasOneDevice && connectedTo == nil }
 

@@ -81,6 +81,9 @@ private final class StateWriter: Sendable {
         var trouble: String?
         /// What was wrong with the last run's file.
         var unreadable: String?
+
+        /// Whether the unwritten state has devices playing of which the file does not know it.
+        var unwrittenStarts: Bool { unwritten.map { !savedAsPlaying.isSuperset(of: $0.playing) } ?? false }
     }
 
     private let contents = Mutex(Contents())
@@ -125,8 +128,7 @@ private final class StateWriter: Sendable {
     func put(_ state: KeptState, _ change: WriteSchedule.Change) {
         contents.withLock { contents in
             contents.unwritten = state
-            let isStart = !contents.savedAsPlaying.isSuperset(of: state.playing)
-            contents.schedule.changed(isStart ? .start : change, at: .now())
+            contents.schedule.changed(contents.unwrittenStarts ? .start : change, at: .now())
         }
         wakeUp.signal()
     }
@@ -170,8 +172,12 @@ private final class StateWriter: Sendable {
         guard let folder, let state = taken else { return contents.withLock { $0.schedule.succeeded() } }
         do throws(SystemCallError) {
             try replace(folder.file, state.json)
-            contents.withLock { $0.schedule.succeeded() }
-            saved(state)
+            contents.withLock { contents in
+                contents.schedule.succeeded()
+                contents.savedAsPlaying = Set(state.playing)
+                // Put while the file still said that they play.
+                if contents.unwrittenStarts { contents.schedule.changed(.start, at: .now()) }
+            }
             note(trouble: nil)
         } catch {
             contents.withLock { contents in

@@ -97,6 +97,16 @@ struct LeaderLine: Sendable {
         offset += min(late, 0) + max(late - coarseness, 0)
     }
 
+    /// Moves the line to the middle of where ticks allow it, with its slope.
+    ///
+    /// - Parameters:
+    ///   - hull: of the ticks.
+    ///   - coarseness: how late they are at the most, in microseconds.
+    mutating func place(_ hull: DelayStrip, _ coarseness: Double) {
+        origin = hull.origin
+        offset = Self.edge(hull, slope, coarseness)
+    }
+
     /// Notes that nothing is certain for the moment.
     mutating func forgetCertainty() { (slopeDoubt, nextBeatDoubt, count) = (slope, .infinity, 0) }
 

@@ -45,6 +45,8 @@ struct TickTracker: Sendable {
     private var miscounts: [(number: Int64, by: Int64)] = []
     private var isLossUnknown = false
     private var mayMove = false
+    /// Whether the former tempo holds while the ticks since a Start agree with it.
+    private var holdsTempo = false
     private var renumbering: Renumbering?
 
     /// The coarseness that the user has told, in microseconds; 0 if none.
@@ -60,6 +62,8 @@ struct TickTracker: Sendable {
     private static let longestGap: Int64 = 4_000_000
     /// Ticks before anything is judged.
     static let fewest = 24
+    /// Ticks after a Start from which the tempo is known better than from those before it.
+    private static let longestHold = 96
     /// Tolerance for what the strip cannot explain, in microseconds: about one byte on a DIN line.
     private static let slack = 300.0
     /// Most ticks at once that are counted as lost.
@@ -102,7 +106,7 @@ struct TickTracker: Sendable {
 
     /// Begins a new line with what the history has.
     private mutating func begin() {
-        (doubtedFrom, rest, changing) = (nil, (0, 0), 0)
+        (doubtedFrom, rest, changing, holdsTempo) = (nil, (0, 0), 0, false)
         miscounts.removeAll(keepingCapacity: true)
     }
 
@@ -138,9 +142,13 @@ struct TickTracker: Sendable {
     }
 
     /// Begins a new line with the next tick; the tempo may be another.
+    ///
+    /// With a Start the former tempo holds until ticks show another, since the song begins with its first tick.
     private mutating func restart() {
         history.keep(newest: 0)
         begin()
+        holdsTempo = mayMove && !isLearning
+        if !holdsTempo { line?.forgetCertainty() }
     }
 
     private func lostBefore(_ time: Int64, _ line: LeaderLine) -> Int64 {
@@ -416,6 +424,7 @@ extension TickTracker {
         history.useAside()
         history.keep(newest: count)
         begin()
+        holdsTempo = mayMove
         fit()
         line?.move(to: history.newest, coarseness)
     }
@@ -443,8 +452,23 @@ extension TickTracker {
         history.used > 6 && Double(history.newest.time &- history.first.time) > 7 * coarseness
     }
 
+    /// Whether the former tempo still holds after a Start.
+    private mutating func stillHolds() -> Bool {
+        guard holdsTempo, let line else { return false }
+        let (low, high) = hull.edges(line.slope)
+        holdsTempo = history.used < Self.longestHold && high - low <= widest
+        return holdsTempo
+    }
+
     private mutating func estimate() {
-        guard history.used >= 3 else { return }
+        if stillHolds() {
+            line?.place(hull, coarseness)
+            return
+        }
+        guard history.used >= 3 else {
+            line?.move(to: history.newest, coarseness)
+            return
+        }
         // Just after a change the window may hold too little, or still something from before.
         let isTold =
             isLearning

@@ -25,6 +25,8 @@ struct FieldCase {
     var controls: [Control] = []
     /// Profiles of our machine and of the leaders, by the number in ``FieldClock/leader``.
     var machine: String?
+    /// Profiles of other machines at outputs of our gateway.
+    var otherMachines: [String] = []
     var leaderProfiles: [Int: String] = [:]
     var clocks: [FieldClock] = []
     var events: [Event] = []

@@ -95,9 +95,16 @@ struct FieldPlay {
         for (leader, profile) in field.leaderProfiles {
             profiles["leader-\(leader + 1)"] = "match: [Leader \(leader + 1)]\n\(profile)"
         }
+        for (number, profile) in field.otherMachines.enumerated() {
+            profiles["other-\(number + 1)"] = "match: [Other \(number + 1)]\n\(profile)"
+        }
         let pedals = Set(field.events.compactMap { if case .presses(_, let port) = $0.deed { port } else { nil } })
         let ours = try world.addNode(tempo: field.tempo, profiles: profiles, controls: field.controls)
         for pedal in pedals { world.nodes[ours].sequencer.plug(Self.pedal(pedal)) }
+        for number in field.otherMachines.indices {
+            let name = "Other \(number + 1)"
+            world.nodes[ours].sequencer.plug(.device(50 + number, name, "\(name) MIDI 1", card: 3 + number))
+        }
         for tempo in field.peers {
             let peer = try world.addNode(tempo: tempo)
             world.setLink(true, at: peer)

@@ -96,6 +96,7 @@ struct FieldReader {
         case "waits for": result.waitsFor = String(rest)
         case "control": result.controls += try Self.controls(String(rest), mistake)
         case "machine": result.machine = try Self.profile(String(rest), mistake)
+        case "another machine": result.otherMachines.append(try Self.profile(String(rest), mistake))
         case "leader 1": result.leaderProfiles[0] = try Self.profile(String(rest), mistake)
         case "leader 2": result.leaderProfiles[1] = try Self.profile(String(rest), mistake)
         default: return false

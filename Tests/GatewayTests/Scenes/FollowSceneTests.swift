@@ -1,3 +1,4 @@
+import ALSASequencer
 import BeatTime
 import GatewayStatus
 import LinkSession
@@ -30,6 +31,24 @@ struct FollowSceneTests {
         let first = try #require(machine.startedAt)
         let truth = world.leaderTime(ofTick: 240, at: ours)
         #expect(abs(first - truth) < 1_000, "it starts \(first - truth) us after the leader's beat")
+    }
+
+    @Test(arguments: Seeds.standing(1...5))
+    func `a song does not wait for a machine that is not there`(seed: UInt64) throws {
+        var world = GatewayWorld("absent", seed: seed)
+        let sampler = ["sampler": "match: [Sampler]\nclock: { offset: -40 }"]
+        let ours = try world.addNode(tempo: 90, profiles: sampler)
+        world.nodes[ours].sequencer.plug(.device(50, "Sampler", "Sampler MIDI 1", card: 3))
+        try world.run(until: 1)
+        world.nodes[ours].sequencer.unplug(PortAddress(client: 50, port: 0))
+        world.playLeader(at: ours, tempo: 120, jitter: .none, seconds: 2...8, seed: seed)
+        // Right before its tick, as on a DIN line.
+        world.at(5.999_7) { $0.hear(.start, from: GatewayWorld.leaderPorts[0], at: ours) }
+        try world.run(until: 8)
+        #expect(world.nodes[ours].engine.outputs.all.contains { $0.lacksDevice && $0.offset == -40_000 })
+        let first = try #require(world.machine(of: ours).startedAt)
+        let truth = world.leaderTime(ofTick: 192, at: ours)
+        #expect(abs(first - truth) < 15_000, "it starts \(first - truth) us after the leader's beat")
     }
 
     @Test(arguments: Seeds.standing(1...10))
