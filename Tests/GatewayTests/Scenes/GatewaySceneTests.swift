@@ -183,7 +183,7 @@ struct GatewaySceneTests {
     @Test
     func `losing the last network is told for as long as it lasts`() throws {
         var scene = GatewayScene(try Self.configuration())
-        var link = LinkState(scene.link)
+        var link = LinkState(scene.link, at: scene.now)
         (link.isEnabled, link.isActive) = (true, true)
         for (interfaces, isLost) in [
             (["127.0.0.1"], false), (["127.0.0.1", "10.0.0.2"], false), (["127.0.0.1"], true), ([], true),
@@ -210,10 +210,10 @@ struct GatewaySceneTests {
     @Test
     func `after lost news the present state counts, and a reply still comes after it`() throws {
         var scene = GatewayScene(try Self.configuration())
-        let old = LinkState(scene.link)
+        let old = LinkState(scene.link, at: scene.now)
         scene.command(.setTempo(Tempo(beatsPerMinute: 133)))
         scene.run(for: 10)
-        let present = LinkState(scene.link)
+        let present = LinkState(scene.link, at: scene.now)
         scene.take(.link(old))
         #expect(scene.status.link.sessionState.tempo.beatsPerMinute == 120)
         scene.take([.link(old), .done(ReplyToken(number: 99))], lost: .init(link: present))
