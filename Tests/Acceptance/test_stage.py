@@ -87,6 +87,7 @@ def test_play_stop_and_tap_act_when_the_finger_comes_down_though_it_slides(brows
         for word, before, after in (("Play", "Stopped", "Playing"), ("Stop", "Playing", "Stopped")):
             panel.shows("#stageTransport", before)
             panel.shows("#stageWord", word)
+            panel.rest()
             panel.evaluate("""() => {
                 window.seen = [];
                 const ask = window.fetch;
@@ -124,6 +125,37 @@ def test_play_stop_and_tap_act_when_the_finger_comes_down_though_it_slides(brows
         panel.shows("#transport", "Stopped")
         panel.keyboard.press("f")
         panel.locator("#stageTap").wait_for()
+
+
+# Presses a button at a time of the page's clock, in milliseconds.
+PRESS_AT = """([selector, kind, time]) => {
+    const event = new PointerEvent(kind, { bubbles: true, cancelable: true, detail: 1, pointerType: "touch" });
+    Object.defineProperty(event, "timeStamp", { value: time });
+    document.querySelector(selector).dispatchEvent(event);
+}"""
+
+
+def test_two_touches_that_are_one_press_play_and_do_not_stop(browser, show):
+    show.post("transport", {"playing": False})
+    with Panel(browser) as panel:
+        panel.evaluate("""() => {
+            window.sent = [];
+            const ask = window.fetch;
+            window.fetch = (url, ...more) => { if (url.endsWith("transport")) sent.push(more[0].body); return ask(url, ...more); };
+        }""")
+        for selector, kind, shown in (("#play", "click", "#transport"), ("#stagePlay", "pointerdown", "#stageTransport")):
+            panel.shows(shown, "Stopped")
+            panel.rest()
+            time = panel.evaluate("performance.now()")
+            panel.evaluate(PRESS_AT, [selector, kind, time])
+            panel.shows(shown, "Playing")
+            panel.evaluate(PRESS_AT, [selector, kind, time + 80])
+            # One that is meant acts at once.
+            panel.evaluate(PRESS_AT, [selector, kind, time + 150])
+            panel.shows(shown, "Stopped")
+            assert [json.loads(body)["playing"] for body in panel.evaluate("sent")] == [True, False]
+            panel.evaluate("sent.length = 0")
+            panel.keyboard.press("f")
 
 
 ROWS = """() => [...document.querySelectorAll("#outputs li, #stageMachines li")]
@@ -853,6 +885,7 @@ def test_what_this_page_does_is_not_told_but_what_other_controls_do_is(browser, 
         panel.shows("#links", "Link \u00b7 0")
         panel.touch("#link")
         panel.shows("#mode", "You lead")
+        panel.rest()
         panel.touch("#play")
         panel.shows("#transport", "Stopped")
         tempos = iter(range(90, 999))
