@@ -287,6 +287,27 @@ def test_a_press_on_a_chip_mutes_its_machine_at_the_bar_and_another_lets_it_ente
         panel.shows(f"{chip} .doing", re.compile("In time|Loose|Late|Connected"))
 
 
+def test_a_muted_machine_can_be_let_in_after_some_bars(browser, playing):
+    with Panel(browser) as panel:
+        panel.shows("#transport", "Playing")
+        panel.keyboard.press("f")
+        chip = CHIP.format("TR-8S")
+        panel.touch(f"{chip} .others")
+        assert panel.locator(f"{chip} .realign").is_visible() and not panel.locator(f"{chip} .enter").is_visible()
+        machine = playing.status()["outputs"][1]["id"]
+        playing.post(f"outputs/{machine}/mute", {"muted": True})
+        enter = panel.get_by_role("button", name="TR-8S: Enter in 4 bars", exact=True)
+        enter.wait_for()
+        assert not panel.locator(f"{chip} .realign").is_visible(), "what is muted cannot be realigned"
+        box = enter.bounding_box()
+        assert box["width"] >= 48 and box["height"] >= 48 and panel.evaluate(OUTSIDE) == []
+        playing.wait_status(lambda status: status["outputs"][1]["changesAtBeat"] is None, "it has stopped")
+        commands = panel.intercept(playing.status())
+        enter.click()
+        panel.shows("#told", "TR-8S will enter after 4 bars.")
+        assert len(commands) == 1 and commands[0].endswith(f'/outputs/{machine}/mute {{"muted":false,"afterBars":4}}')
+
+
 def test_a_chip_has_the_others_of_its_buttons_at_hand_and_they_go_by_themselves(browser, playing, figure):
     with Panel(browser) as panel:
         panel.evaluate("postponed.add(10000)")
