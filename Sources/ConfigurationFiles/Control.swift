@@ -8,19 +8,22 @@ package struct Control: Hashable, Sendable {
     package var verb: Verb
     /// The tempo to set, in thousandths of a BPM; nil for other verbs, and where two controllers send it.
     package var tempo: Int64?
+    /// The bars until machines enter, or that are counted in; nil for other verbs.
+    package var bars: Int?
     /// The name of the output that is meant; nil for all.
     package var output: String?
     /// Whether it alternates: one press reports a high value, the next a low one.
     package var isLatching: Bool
 
     package init(
-        port: Placed<String>, message: Message, verb: Verb, tempo: Int64? = nil, output: String? = nil,
-        isLatching: Bool = false
+        port: Placed<String>, message: Message, verb: Verb, tempo: Int64? = nil, bars: Int? = nil,
+        output: String? = nil, isLatching: Bool = false
     ) {
         self.port = port
         self.message = message
         self.verb = verb
         self.tempo = tempo
+        self.bars = bars
         self.output = output
         self.isLatching = isLatching
     }
@@ -57,6 +60,8 @@ package struct Control: Hashable, Sendable {
         case stop
         /// Toggles playing.
         case togglePlay = "toggle-play"
+        /// Begins the song after some bars.
+        case countIn = "count-in"
         case tap
         /// Sets a tempo.
         case tempo
@@ -69,6 +74,8 @@ package struct Control: Hashable, Sendable {
         case realign
         /// Mutes, or lets enter again.
         case mute
+        /// Lets muted machines enter after some bars.
+        case enter
         /// Makes machines run faster while it is held.
         case bendFaster = "bend-faster"
         case bendSlower = "bend-slower"
@@ -78,14 +85,29 @@ package struct Control: Hashable, Sendable {
         case linkOn = "link-on"
         case linkOff = "link-off"
 
+        /// Bars that are counted in; 0 is none.
+        package static let barsToCountIn: ClosedRange<Int> = 0...16
+        /// Bars after which a machine enters; 0 is the next one.
+        package static let barsToEntry: ClosedRange<Int> = 0...64
+
         /// Whether it is for outputs, so that one may be named.
         package var takesOutput: Bool {
             switch self {
-            case .nudgeEarlier, .nudgeLater, .realign, .mute, .bendFaster, .bendSlower: true
-            case .play, .stop, .togglePlay, .tap, .tempo, .tempoUp, .tempoDown, .halfTempo, .doubleTempo, .undo,
+            case .nudgeEarlier, .nudgeLater, .realign, .mute, .enter, .bendFaster, .bendSlower: true
+            case .play, .stop, .togglePlay, .countIn, .tap, .tempo, .tempoUp, .tempoDown, .halfTempo, .doubleTempo,
+                .undo,
                 .toggleLink,
                 .linkOn, .linkOff:
                 false
+            }
+        }
+
+        /// How many bars it can be told; nil if it takes none.
+        package var bars: ClosedRange<Int>? {
+            switch self {
+            case .countIn: Self.barsToCountIn
+            case .enter: Self.barsToEntry
+            default: nil
             }
         }
 

@@ -8,6 +8,7 @@ extension Kind<[Control]> {
             Key("message", \.heard, .message).required("it says what is heard, such as { note: 60 }"),
             Key("do", \.control.verb, .word).required("it says what is done, such as play"),
             Key("tempo", \.control.tempo, .tempo),
+            Key("bars", \.control.bars, .whole(Control.Verb.barsToEntry)),
             Key("output", \.control.output, .text(longest: 63, example: "Drums")),
             Key("latching", \.control.isLatching, .boolean),
         ]
@@ -25,6 +26,7 @@ extension Kind<[Control]> {
             }
             if reading.mistakes.count == before {
                 written.checkTempo(node, label, &reading)
+                written.checkBars(node, label, &reading)
                 written.checkHeld(node, &reading)
             }
             return written.controls
@@ -70,6 +72,22 @@ private struct WrittenControl {
                 written.place,
                 "'channel' is missing in 'message'; without it a keyboard's program changes would set the tempo")
         }
+    }
+
+    /// Notes bars that are missing, too many, or for nothing.
+    func checkBars(_ node: YAMLNode, _ label: String, _ reading: inout Reading) {
+        let verb = control.verb.rawValue
+        guard let range = control.verb.bars else {
+            guard let place = node.place(of: "bars") else { return }
+            let verbs = Control.Verb.allCases.filter { $0.bars != nil }.map(\.rawValue)
+            return reading.note(place, "'bars' does nothing with 'do: \(verb)'; it is for \(verbs.oneOfThem)")
+        }
+        guard let bars = control.bars, let written = node["bars"] else {
+            return reading.note(node.place, "'bars' is missing in \(label); 'do: \(verb)' takes it, such as 'bars: 4'")
+        }
+        guard !range.contains(bars) else { return }
+        reading.note(
+            written.place, "'bars' is '\(bars)'; 'do: \(verb)' takes \(range.lowerBound) to \(range.upperBound)")
     }
 
     /// Notes what cannot be held.

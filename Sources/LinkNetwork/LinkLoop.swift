@@ -209,8 +209,8 @@ final class LinkLoop {
         }
         exchange.publish(
             LinkState(
-                engine, failures: failures + absences, leftOut: leftOut.map { "\($0.name): \($0.address)" },
-                changes: changes))
+                engine, at: .now(), failures: failures + absences,
+                leftOut: leftOut.map { "\($0.name): \($0.address)" }, changes: changes))
     }
 }
 

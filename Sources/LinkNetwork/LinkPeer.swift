@@ -56,7 +56,7 @@ public final class LinkPeer: Sendable {
         onChange: @escaping @Sendable (LinkState) -> Void = { _ in },
         onEvent: @escaping @Sendable (LinkEvent) -> Void = { _ in }
     ) throws(SystemCallError) {
-        let exchange = try LinkExchange(LinkState(engine), onChange: onChange, onEvent: onEvent)
+        let exchange = try LinkExchange(LinkState(engine, at: .now()), onChange: onChange, onEvent: onEvent)
         self.exchange = exchange
         thread = try RealTimeThread(name: "tactus-link", priority: priority) {
             [engine] in

@@ -1,3 +1,4 @@
+package import BeatTime
 public import LinkSession
 
 /// The state of a Link peer at one moment.
@@ -52,7 +53,8 @@ public struct LinkState: Hashable, Sendable {
     /// Greatest possible error of the measured session clock, in microseconds; nil in a session founded here.
     ///
     /// Half of the least time there and back belongs to it, because nobody can see how it is divided between the two. What
-    /// a measured peer that is not the session's founder errs by itself is not included.
+    /// a measured peer that is not the session's founder errs by itself is not included. It grows while nothing can be
+    /// measured.
     public var measurementErrorMicroseconds: Double?
     /// Sum of all corrections to the session's clock since the start, in microseconds; positive is later.
     ///
@@ -75,11 +77,12 @@ extension LinkState {
     ///
     /// - Parameters:
     ///   - engine: the engine.
+    ///   - now: the present time.
     ///   - failures: why interfaces cannot be used, one line each.
     ///   - leftOut: addresses that are too many, one line each.
     ///   - changes: the engine's changes with their times of day.
     package init(
-        _ engine: Engine, failures: [String] = [], leftOut: [String] = [], changes: [DatedChange] = []
+        _ engine: Engine, at now: HostTime, failures: [String] = [], leftOut: [String] = [], changes: [DatedChange] = []
     ) {
         self.init(
             sessionState: engine.sessionState, isEnabled: engine.isEnabled, isActive: engine.isActive,
@@ -90,7 +93,7 @@ extension LinkState {
             failures: failures, leftOut: leftOut, refusedDatagrams: engine.refusedDatagrams,
             crowdingAddress: engine.crowd.map { $0.source?.description ?? "many addresses" },
             unreachable: engine.unreachable, extremeNumbersAddress: engine.extreme?.source.description,
-            measurementErrorMicroseconds: engine.measurementErrorMicroseconds, clockSteps: engine.clockSteps,
+            measurementErrorMicroseconds: engine.measurementErrorMicroseconds(at: now), clockSteps: engine.clockSteps,
             changes: changes)
     }
 }

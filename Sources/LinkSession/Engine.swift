@@ -82,7 +82,8 @@ package struct Engine: Sendable {
     /// Greatest possible error of the joined session's clock as measured, in microseconds; nil in a session founded here.
     ///
     /// It does not include what the measured peer itself errs by, if it is not the founder.
-    package var measurementErrorMicroseconds: Double? { clock?.errorMicroseconds }
+    /// It grows while nothing is measured.
+    package func measurementErrorMicroseconds(at now: HostTime) -> Double? { clock?.errorMicroseconds(at: now) }
     /// Sum of all corrections of joined sessions' clocks, in microseconds; positive is later.
     package internal(set) var clockSteps: Int64 = 0
 

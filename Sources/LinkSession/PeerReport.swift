@@ -51,7 +51,7 @@ extension Engine {
             }
         }
         for index in reports.indices where reports[index].isOurs && reports[index].node == measuredThrough?.node {
-            reports[index].clockError = measurementErrorMicroseconds
+            reports[index].clockError = measurementErrorMicroseconds(at: now)
         }
         reports.sort { left, right in
             left.isOurs == right.isOurs ? (left.session, left.node) < (right.session, right.node) : left.isOurs

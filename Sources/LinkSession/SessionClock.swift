@@ -18,11 +18,8 @@ struct SessionClock: Sendable {
     private var room: Double
     /// What offsets are counted from, in microseconds.
     let base: Int64
-    /// Greatest possible error of the clock until the next burst, in microseconds.
-    ///
-    /// Nobody can see whether the way there takes longer than the way back. So half of the least time there and back
-    /// belongs to it, and what the rate may be wrong by.
-    private(set) var errorMicroseconds = 0.0
+    /// Greatest possible error of the clock until the next burst is due, in microseconds.
+    private var error = 0.0
 
     private static let window: Int64 = 64_000_000
     /// Largest difference between two crystals; that of cheap boards reaches 1000 ppm.
@@ -41,6 +38,8 @@ struct SessionClock: Sendable {
     private static let driftTolerance = 100e-6
     /// How far ahead the error is claimed for, in microseconds: until the next burst.
     private static let outlook = 1_000_000.0
+    /// After what time without a burst that fits the error grows, in microseconds: that long one may take.
+    private static let patience = 1_500_000.0
 
     init(_ first: Burst) {
         bursts = [first]
@@ -48,12 +47,25 @@ struct SessionClock: Sendable {
         let (low, high) = first.range(at: first.time, drift: 0)
         anchor = OffsetBound(time: first.time, offset: (low + high) / 2)
         room = (high - low) / 2
-        errorMicroseconds = greatestError
+        error = greatestError
     }
 
     /// The transform for a time.
     func transform(at now: HostTime) -> GhostTransform {
         GhostTransform(intercept: base &+ roundedToInteger(anchor.offset(at: now, drift: drift)))
+    }
+
+    /// Greatest possible error of the clock at a time, in microseconds.
+    ///
+    /// Nobody can see whether the way there takes longer than the way back. So half of the least time there and back
+    /// belongs to it, and what the rate may be wrong by.
+    ///
+    /// It grows while nothing is measured, or nothing that fits: in whole seconds, and not before a burst is late, so that it
+    /// does not change with every look.
+    func errorMicroseconds(at now: HostTime) -> Double {
+        let age = Double(anchor.time.microseconds(to: now))
+        guard age > Self.patience else { return error }
+        return error + driftDoubt * ((age / 1e6).rounded(.up) * 1e6 - Self.outlook)
     }
 
     /// Adds a burst, unless it contradicts everything known.
@@ -123,7 +135,7 @@ struct SessionClock: Sendable {
         let (low, high) = range(at: now, drift: drift)
         anchor = OffsetBound(time: now, offset: (low + high) / 2)
         room = max(0, high - low) / 2
-        errorMicroseconds = greatestError
+        error = greatestError
     }
 
     /// The offsets at a time that all bursts allow.

@@ -11,8 +11,9 @@ enum ConfigurationText {
         let quoted = port.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
         let channel = message.channel.map { ", channel: \($0)" } ?? ""
         let tempo = control.tempo.map { ", tempo: \(text(ofTempo: $0))" } ?? ""
+        let bars = control.bars.map { ", bars: \($0)" } ?? ""
         return "  - { port: \"\(quoted)\", message: { \(message.kind.rawValue): \(message.number)\(channel) }, "
-            + "do: \(control.verb.rawValue)\(tempo)\(control.isLatching ? ", latching: true" : "") }"
+            + "do: \(control.verb.rawValue)\(tempo)\(bars)\(control.isLatching ? ", latching: true" : "") }"
     }
 
     /// A tempo in thousandths of a BPM, as BPM.
@@ -57,12 +58,11 @@ enum ConfigurationText {
             $0.port.value.lowercased() == control.port.value.lowercased() && $0.message == control.message
         }
         if let same {
-            guard (same.verb, same.tempo, same.isLatching) != (control.verb, control.tempo, control.isLatching) else {
-                return nil
-            }
-            let tempo = same.tempo.map { " \(Self.text(ofTempo: $0))" } ?? ""
-            let isOther = (same.verb, same.tempo) != (control.verb, control.tempo)
-            let kind = tempo + (isOther ? "" : same.isLatching ? ", latching" : ", not latching")
+            let isOther = (same.verb, same.tempo, same.bars) != (control.verb, control.tempo, control.bars)
+            guard isOther || same.isLatching != control.isLatching else { return nil }
+            let number = same.tempo.map(Self.text(ofTempo:)) ?? same.bars.map { "\($0)" }
+            let kind =
+                (number.map { " \($0)" } ?? "") + (isOther ? "" : same.isLatching ? ", latching" : ", not latching")
             throw Failure(
                 .badFile,
                 "\(same.port.place): this control is already set to \(same.verb.rawValue)\(kind); delete that line first"

@@ -19,6 +19,7 @@ struct LearnCommand: ParsableCommand {
               tactus learn tap                   press the pedal; the line for the file is printed
               tactus learn toggle-play --save    the line is also written; 'tactus reload' then applies it
               tactus learn tempo 128             a press then sets this tempo
+              tactus learn enter --bars 4        a press then lets muted machines enter four bars later
             """)
 
     @Argument(
@@ -32,6 +33,12 @@ struct LearnCommand: ParsableCommand {
             "With tempo: the beats per minute to set, \(CommandRange.tempo.numbers).", valueName: "bpm"),
         transform: Tempo.init(argument:))
     var tempo: Tempo?
+
+    @Option(
+        help: ArgumentHelp(
+            "With enter: after how many bars, \(CommandRange.entryBars.words); with count-in: how many bars, "
+                + "\(CommandRange.countIn.words).", valueName: "bars"))
+    var bars: Int?
 
     @Flag(help: "Write it into the configuration file; the rest of the file stays as it is.")
     var save = false
@@ -55,6 +62,13 @@ struct LearnCommand: ParsableCommand {
         guard verb == .tempo || tempo == nil else {
             throw ValidationError("'\(verb.rawValue)' takes no beats per minute; only 'tempo' does")
         }
+        if let range = verb.bars {
+            guard let bars, range.contains(bars) else {
+                throw ValidationError("'\(verb.rawValue)' takes --bars, \(range.lowerBound) to \(range.upperBound)")
+            }
+        } else if bars != nil {
+            throw ValidationError("--bars is for enter and count-in")
+        }
         guard (1...600).contains(seconds) else { throw ValidationError("--seconds is a whole number from 1 to 600") }
     }
 
@@ -66,7 +80,7 @@ struct LearnCommand: ParsableCommand {
         var listener = try PressListener(tell: Self.tell)
         Self.tell("press it now (\(seconds) s)")
         let control = try listener.control(
-            doing: verb, tempo: tempo.map { Int64(($0.beatsPerMinute * 1_000).rounded()) }, within: seconds)
+            doing: verb, tempo: tempo.map { Int64(($0.beatsPerMinute * 1_000).rounded()) }, bars: bars, within: seconds)
         print(json ? try Self.json(control) : "controls:\n\(ConfigurationText.item(control))")
         guard save, let file else { return }
         try ConfigurationText.add(control, to: file)
@@ -85,7 +99,7 @@ struct LearnCommand: ParsableCommand {
             Learnt(
                 port: control.port.value, do: control.verb.rawValue,
                 message: [message.kind.rawValue: message.number].merging(channel) { first, _ in first },
-                tempo: control.tempo.map { Double($0) / 1_000 },
+                tempo: control.tempo.map { Double($0) / 1_000 }, bars: control.bars,
                 latching: control.isLatching))
     }
 
@@ -94,6 +108,7 @@ struct LearnCommand: ParsableCommand {
         var port, `do`: String
         var message: [String: Int]
         var tempo: Double?
+        var bars: Int?
         var latching: Bool
     }
 }

@@ -31,11 +31,12 @@ struct PressListener {
     /// - Parameters:
     ///   - verb: the button's action.
     ///   - tempo: the tempo that it sets, in thousandths of a BPM; nil with other actions.
+    ///   - bars: until machines enter, or to count in; nil with other actions.
     ///   - seconds: longest wait.
     /// - Returns: the control.
     /// - Throws: when nothing is pressed.
     mutating func control(
-        doing verb: Control.Verb, tempo: Int64?, within seconds: Int
+        doing verb: Control.Verb, tempo: Int64?, bars: Int?, within seconds: Int
     ) throws(Failure) -> Control {
         let end = HostTime.now().advanced(byMicroseconds: Int64(seconds) * 1_000_000)
         var (learning, hasAsked) = (PressLearning(), false)
@@ -72,7 +73,7 @@ struct PressListener {
         return Control(
             port: Placed(name, at: Place(file: "", line: 1, column: 1)),
             message: Control.Message(message.kind, message.number, channel: message.channel), verb: verb, tempo: tempo,
-            isLatching: learning.learnt?.isLatching == true)
+            bars: bars, isLatching: learning.learnt?.isLatching == true)
     }
 
     /// Subscribes the ports that exist now.

@@ -74,6 +74,7 @@ def test_it_joins_and_leaves_the_session_and_plays_with_it(panel, peer, gateway,
     panel.touch("#play")
     panel.shows("#transport", re.compile("Starts in \\d+"))
     panel.shows("#playWord", "Cancel")
+    panel.rest()
     panel.touch("#play")
     panel.shows("#transport", "Stopped")
     panel.touch("#link")

@@ -87,6 +87,7 @@ def test_play_stop_and_tap_act_when_the_finger_comes_down_though_it_slides(brows
         for word, before, after in (("Play", "Stopped", "Playing"), ("Stop", "Playing", "Stopped")):
             panel.shows("#stageTransport", before)
             panel.shows("#stageWord", word)
+            panel.rest()
             panel.evaluate("""() => {
                 window.seen = [];
                 const ask = window.fetch;
@@ -124,6 +125,37 @@ def test_play_stop_and_tap_act_when_the_finger_comes_down_though_it_slides(brows
         panel.shows("#transport", "Stopped")
         panel.keyboard.press("f")
         panel.locator("#stageTap").wait_for()
+
+
+# Presses a button at a time of the page's clock, in milliseconds.
+PRESS_AT = """([selector, kind, time]) => {
+    const event = new PointerEvent(kind, { bubbles: true, cancelable: true, detail: 1, pointerType: "touch" });
+    Object.defineProperty(event, "timeStamp", { value: time });
+    document.querySelector(selector).dispatchEvent(event);
+}"""
+
+
+def test_two_touches_that_are_one_press_play_and_do_not_stop(browser, show):
+    show.post("transport", {"playing": False})
+    with Panel(browser) as panel:
+        panel.evaluate("""() => {
+            window.sent = [];
+            const ask = window.fetch;
+            window.fetch = (url, ...more) => { if (url.endsWith("transport")) sent.push(more[0].body); return ask(url, ...more); };
+        }""")
+        for selector, kind, shown in (("#play", "click", "#transport"), ("#stagePlay", "pointerdown", "#stageTransport")):
+            panel.shows(shown, "Stopped")
+            panel.rest()
+            time = panel.evaluate("performance.now()")
+            panel.evaluate(PRESS_AT, [selector, kind, time])
+            panel.shows(shown, "Playing")
+            panel.evaluate(PRESS_AT, [selector, kind, time + 80])
+            # One that is meant acts at once.
+            panel.evaluate(PRESS_AT, [selector, kind, time + 150])
+            panel.shows(shown, "Stopped")
+            assert [json.loads(body)["playing"] for body in panel.evaluate("sent")] == [True, False]
+            panel.evaluate("sent.length = 0")
+            panel.keyboard.press("f")
 
 
 ROWS = """() => [...document.querySelectorAll("#outputs li, #stageMachines li")]
@@ -253,6 +285,27 @@ def test_a_press_on_a_chip_mutes_its_machine_at_the_bar_and_another_lets_it_ente
         panel.keyboard.press("Space")
         playing.wait_status(lambda status: not machine(status)["muted"] and machine(status)["changesAtBeat"] is None, "it has entered")
         panel.shows(f"{chip} .doing", re.compile("In time|Loose|Late|Connected"))
+
+
+def test_a_muted_machine_can_be_let_in_after_some_bars(browser, playing):
+    with Panel(browser) as panel:
+        panel.shows("#transport", "Playing")
+        panel.keyboard.press("f")
+        chip = CHIP.format("TR-8S")
+        panel.touch(f"{chip} .others")
+        assert panel.locator(f"{chip} .realign").is_visible() and not panel.locator(f"{chip} .enter").is_visible()
+        machine = playing.status()["outputs"][1]["id"]
+        playing.post(f"outputs/{machine}/mute", {"muted": True})
+        enter = panel.get_by_role("button", name="TR-8S: Enter in 4 bars", exact=True)
+        enter.wait_for()
+        assert not panel.locator(f"{chip} .realign").is_visible(), "what is muted cannot be realigned"
+        box = enter.bounding_box()
+        assert box["width"] >= 48 and box["height"] >= 48 and panel.evaluate(OUTSIDE) == []
+        playing.wait_status(lambda status: status["outputs"][1]["changesAtBeat"] is None, "it has stopped")
+        commands = panel.intercept(playing.status())
+        enter.click()
+        panel.shows("#told", "TR-8S will enter after 4 bars.")
+        assert len(commands) == 1 and commands[0].endswith(f'/outputs/{machine}/mute {{"muted":false,"afterBars":4}}')
 
 
 def test_a_chip_has_the_others_of_its_buttons_at_hand_and_they_go_by_themselves(browser, playing, figure):
@@ -853,6 +906,7 @@ def test_what_this_page_does_is_not_told_but_what_other_controls_do_is(browser, 
         panel.shows("#links", "Link \u00b7 0")
         panel.touch("#link")
         panel.shows("#mode", "You lead")
+        panel.rest()
         panel.touch("#play")
         panel.shows("#transport", "Stopped")
         tempos = iter(range(90, 999))

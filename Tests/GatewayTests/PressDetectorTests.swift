@@ -113,12 +113,15 @@ struct ControlTests {
             .doubleTempo: .scaleTempo(by: 2), .undo: .undo, .tempo: .setTempo(Tempo(beatsPerMinute: 128.5)),
             .nudgeEarlier: .adjust(output: nil, OutputAdjustment(nudge: -1)),
             .nudgeLater: .adjust(output: nil, OutputAdjustment(nudge: 1)), .realign: .realign(output: nil, .atBar),
-            .mute: .mute(output: nil, .toggle),
+            .mute: .mute(output: nil, .toggle), .enter: .mute(output: nil, .off(afterBars: 4)),
+            .countIn: .countIn(bars: 4),
             .bendFaster: .bend(output: nil, percent: 4, for: 10_000_000, by: button),
             .bendSlower: .bend(output: nil, percent: -4, for: 10_000_000, by: button),
             .toggleLink: .toggleLink, .linkOn: .enableLink(true), .linkOff: .enableLink(false),
         ]
         #expect(Set(expected.keys) == Set(Control.Verb.allCases))
-        for (verb, command) in expected { #expect(verb.command(at: time, tempo: 128_500, by: button) == command) }
+        for (verb, command) in expected {
+            #expect(verb.command(at: time, tempo: 128_500, bars: 4, by: button) == command)
+        }
     }
 }

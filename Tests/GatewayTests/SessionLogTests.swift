@@ -10,7 +10,8 @@ import Testing
 @Suite
 struct SessionLogTests {
     private let peer = Announcer(node: NodeID(bits: 0xAB), address: .v4(10, 0, 0, 2), interface: .v4(10, 0, 0, 1))
-    private var log = SessionLog(after: LinkState(Engine(tempo: Tempo(beatsPerMinute: 120), seed: 1, at: Self.start)))
+    private var log = SessionLog(
+        after: LinkState(Engine(tempo: Tempo(beatsPerMinute: 120), seed: 1, at: Self.start), at: Self.start))
     private var changes = ChangeLogMaker()
 
     private static let start = HostTime(microseconds: 0)

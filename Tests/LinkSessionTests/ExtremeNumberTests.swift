@@ -175,7 +175,7 @@ struct ExtremeNumberTests {
         #expect(rig.engine.sessionID == peer.node)
         // Its beat 0 was when the test began.
         #expect(abs(rig.engine.sessionState.timeline.timeOrigin.microseconds - 1_000_000_000) <= 1)
-        let error = try #require(rig.engine.measurementErrorMicroseconds)
+        let error = try #require(rig.engine.measurementErrorMicroseconds(at: rig.now))
         #expect(error < 1000)
     }
 

@@ -245,6 +245,10 @@ struct NetworkScenarioTests {
 /// Cheap clocks and one-sided delays.
 @Suite
 struct ClockScenarioTests {
+    private func claimedError(of node: Int, in world: LinkWorld) -> Double {
+        world.nodes[node].engine.measurementErrorMicroseconds(at: world.hostTime(of: node)) ?? 0
+    }
+
     @Test(arguments: [300, -405, 1000, -1000] as [Int64])
     func `a clock that is off is followed on a cable, from the second measurement on, within a millisecond or so`(
         partsPerMillion: Int64
@@ -258,9 +262,7 @@ struct ClockScenarioTests {
         try world.expectTogether(nodes, within: 1000)
         for step in 0..<1200 {
             try world.run(until: 2.7 + 0.1 * Double(step))
-            let (apart, claimed) = (
-                world.spreadOfGrids(nodes), world.nodes[1].engine.measurementErrorMicroseconds ?? 0
-            )
+            let (apart, claimed) = (world.spreadOfGrids(nodes), claimedError(of: nodes[1], in: world))
             // Corrections come every quarter of a second.
             #expect(Double(apart) <= claimed + 0.000_125 * Double(abs(partsPerMillion)) * 1000 + 10)
             #expect(apart < (step < 10 ? 1500 : 300))
@@ -276,7 +278,7 @@ struct ClockScenarioTests {
         try world.run(until: 2)
         try world.enable(nodes[1])
         try world.run(until: 12)
-        let (apart, claimed) = (world.spreadOfGrids(nodes), world.nodes[1].engine.measurementErrorMicroseconds ?? 0)
+        let (apart, claimed) = (world.spreadOfGrids(nodes), claimedError(of: nodes[1], in: world))
         #expect(apart > 19_000)
         #expect(Double(apart) <= claimed)
         #expect(claimed < 25_000)

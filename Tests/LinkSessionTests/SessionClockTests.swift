@@ -67,7 +67,7 @@ struct SessionClockTests {
             let truth = network.offset(at: now)
             ours.append(abs(Double(clock.transform(at: now).intercept) - truth))
             theirs.append(abs(median(first) - truth))
-            claimed.append(clock.errorMicroseconds)
+            claimed.append(clock.errorMicroseconds(at: now))
         }
         return (ours, theirs, claimed)
     }
@@ -110,7 +110,7 @@ struct SessionClockTests {
                 for later in stride(from: Int64(10_000), to: 1_000_000, by: 90_000) {
                     let now = start.advanced(byMicroseconds: later)
                     let error = abs(Double(clock.transform(at: now).intercept) - network.offset(at: now))
-                    #expect(error <= clock.errorMicroseconds)
+                    #expect(error <= clock.errorMicroseconds(at: now))
                     worst = max(worst, step == 0 ? error / 3 : error)
                 }
             }
@@ -130,10 +130,11 @@ struct SessionClockTests {
                 arrived: met.advanced(byMicroseconds: 40_000 + Int64.random(in: 50...300, using: &random)))
         }
         let clock = SessionClock(try #require(Burst(trips, drift: 0)))
-        let error = abs(Double(clock.transform(at: HostTime(microseconds: 2_100_000)).intercept))
+        let now = HostTime(microseconds: 2_100_000)
+        let error = abs(Double(clock.transform(at: now).intercept))
         #expect(error > 19_000)
-        #expect(error <= clock.errorMicroseconds)
-        #expect(clock.errorMicroseconds < 25_000)
+        #expect(error <= clock.errorMicroseconds(at: now))
+        #expect(clock.errorMicroseconds(at: now) < 25_000)
     }
 
     @Test
@@ -197,5 +198,41 @@ struct SessionClockTests {
         clock.add(try #require(Burst(trips, drift: clock.drift)))
         let last = HostTime(microseconds: 200_100_000)
         #expect(abs(Double(clock.transform(at: last).intercept) - network.offset(at: last)) < 60)
+    }
+
+    @Test(arguments: [0, 8e-5, -4e-4])
+    func `while nothing is measured the claimed error grows, and still contains the true one`(drift: Double) throws {
+        for seed in 1...20 as ClosedRange<UInt64> {
+            var network = Network(delay: 1000...5000, drift: drift, random: SeededGenerator(seed: seed))
+            var clock = SessionClock(try #require(Burst(network.run(51, at: HostTime(microseconds: 0)), drift: 0)))
+            for second in 1...64 as ClosedRange<Int64> {
+                let trips = network.run(16, at: HostTime(microseconds: second * 1_000_000))
+                clock.add(try #require(Burst(trips, drift: clock.drift)))
+            }
+            let fitted = clock.errorMicroseconds(at: HostTime(microseconds: 65_000_000))
+            var last = fitted
+            for second in stride(from: Int64(70), to: 670, by: 60) {
+                // Of bursts that contradict all others, one alone changes nothing.
+                if second == 190 {
+                    let other = network.run(16, at: HostTime(microseconds: second * 1_000_000)).map {
+                        let time = $0.ghostTime.advanced(byMicroseconds: 1_000_000)
+                        return RoundTrip(sent: $0.sent, ghostTime: time, arrived: $0.arrived)
+                    }
+                    clock.add(try #require(Burst(other, drift: clock.drift)))
+                }
+                let now = HostTime(microseconds: second * 1_000_000)
+                let (error, claimed) = (
+                    abs(Double(clock.transform(at: now).intercept) - network.offset(at: now)),
+                    clock.errorMicroseconds(at: now)
+                )
+                #expect(error <= claimed && claimed > last)
+                last = claimed
+            }
+            #expect(last > fitted + 5_000)
+            let trips = network.run(16, at: HostTime(microseconds: 671_000_000))
+            clock.add(try #require(Burst(trips, drift: clock.drift)))
+            // The rate is as unknown as at first.
+            #expect(clock.errorMicroseconds(at: HostTime(microseconds: 671_100_000)) < fitted + 1_500)
+        }
     }
 }

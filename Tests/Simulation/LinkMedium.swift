@@ -6,6 +6,8 @@ package import LinkSession
 package struct LinkMedium: Sendable {
     /// Delay, loss and separation; the same for all networks.
     package var network: VirtualNetwork
+    /// Whether what is sent to one node alone is lost, as behind some access points.
+    package var losesUnicast = false
     /// The nodes on each network.
     private var plugged: [[Int]]
 
@@ -44,6 +46,7 @@ package struct LinkMedium: Sendable {
     package mutating func carry(
         _ datagram: Datagram, from node: Int, at time: WorldTime
     ) -> [(time: WorldTime, delivery: Delivery)] {
+        guard !losesUnicast || datagram.destination == .group else { return [] }
         guard let home = plugged.indices.first(where: { Self.address(of: node, on: $0) == datagram.interface }),
             plugged[home].contains(node)
         else { return [] }

@@ -193,7 +193,7 @@ package struct LinkStory {
         expect(Tempo.allowed.contains(timeline.tempo.beatsPerMinute), "the tempo is in range")
         expect(abs(timeline.beatOrigin.microbeats) <= 1 << 53, "beats can be counted")
         expect(abs(timeline.timeOrigin.microseconds) <= 1 << 53, "times can be told")
-        expect(engine.measurementErrorMicroseconds?.isFinite != false, "the error of the clock is a number")
+        expect(engine.measurementErrorMicroseconds(at: now)?.isFinite != false, "the error of the clock is a number")
         expect(engine.peerCount >= 0 && engine.peerCount <= 1024, "peers are bounded")
         if engine.sessionID != engine.nodeID { hasJoined = true }
     }

@@ -118,8 +118,13 @@ struct CommandLineTests {
             ("learn tempo", "say which tempo, such as 'tactus learn tempo 128'"),
             ("learn tap 128", "'tap' takes no beats per minute; only 'tempo' does"),
             ("learn tempo 1000", "a tempo is a number from 20 to 999, such as 128.5"), ("learn tempo 128.5", nil),
+            ("learn enter", "'enter' takes --bars, 0 to 64"), ("learn enter --bars 4", nil),
+            ("learn count-in --bars 17", "'count-in' takes --bars, 0 to 16"),
+            ("learn mute --bars 4", "--bars is for enter and count-in"),
         ] as [(String, String?)])
-    func `learn takes a tempo with the verb tempo, and only with that`(line: String, message: String?) {
+    func `learn takes a tempo or bars with the verbs that are told them, and only with those`(
+        line: String, message: String?
+    ) {
         let ending = ending(line.split(separator: " ").map(String.init))
         #expect(ending?.exitCode == message.map { _ in 64 })
         if let message { #expect(ending?.text.contains(message) == true) }

@@ -43,6 +43,20 @@ struct ConfigurationTextTests {
         #expect(failure?.text.contains("already set to tempo 120;") == true)
     }
 
+    @Test
+    func `bars are written with the verb, and another number of them is another control`() throws {
+        var pedal = control(.enter)
+        pedal.bars = 4
+        let text = try #require(try ConfigurationText.adding(pedal, to: "version: 1\n", file: "config.yaml"))
+        #expect(text.hasSuffix("do: enter, bars: 4 }\n"))
+        #expect(try ConfigurationText.adding(pedal, to: text, file: "config.yaml") == nil)
+        pedal.bars = 8
+        let failure = #expect(throws: Failure.self) {
+            try ConfigurationText.adding(pedal, to: text, file: "config.yaml")
+        }
+        #expect(failure?.text.contains("already set to enter 4;") == true)
+    }
+
     private static let item = #"- { port: "FCB1010", message: { note: 60, channel: 2 }, do: tap }"#
 
     @Test(arguments: [

@@ -136,7 +136,7 @@ class Bend {
 class Lock {
   /** What is locked. The play button is locked too while pressing it would stop, or cancel a start. */
   static #controls = ["tempo", "slower", "faster", "tap", "stageTap", "halve", "double", "undo", "earlier", "later", "link", "sync", "quantum", "follow"]
-    .map((id) => `#${id}`).join() + ", #outputs :is(button, input, select):not([aria-expanded]), .players :is(.mute, .realign, .bend)";
+    .map((id) => `#${id}`).join() + ", #outputs :is(button, input, select):not([aria-expanded]), .players :is(.mute, .realign, .enter, .bend)";
   #buttons = document.querySelectorAll("button.lock");
   #canStop = false;
 

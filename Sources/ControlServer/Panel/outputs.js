@@ -160,6 +160,10 @@ class Player {
     });
     this.button(".realign", `Realign ${name}`, () => act(
       "POST", `${path}/realign`, {}, () => `${name} will realign at the next bar.`));
+    this.button(".enter", `${name}: Enter in 4 bars`, () => act(
+      "POST", `${path}/mute`, { muted: false, afterBars: 4 }, () => `${name} will enter after 4 bars.`));
+    this.ofMuted = find(".enter");
+    this.ofPlaying = kind === "chip" ? find(".realign") : null;
     const bends = this.element.querySelectorAll(".bend");
     // A chip is named by what is in it.
     this.mute[kind === "chip" ? "title" : "ariaLabel"] = `Mute ${name} at the next bar`;
@@ -183,6 +187,9 @@ class Player {
     write(this.name, shortName(output));
     write(this.doing, words);
     this.mute.setAttribute("aria-pressed", output.muted);
+    this.ofMuted.hidden = !output.muted;
+    // In a chip there is room for one of them, and what is muted cannot be realigned.
+    if (this.ofPlaying) this.ofPlaying.hidden = output.muted;
   }
 }
 

@@ -255,6 +255,16 @@ const setTempo = (bpm) => act("POST", "tempo", { bpm });
 const stepTempo = (step) => act("POST", "tempo", { step });
 const playOrStop = () => status && act("POST", "transport", { playing: !status.playing });
 
+// Two touches this close are one press, in milliseconds: the answer to the first may be here before the second, which would
+// stop what has just been played.
+const BOUNCE = 150;
+let playPressed = -BOUNCE;
+function pressPlay(time) {
+  if (time - playPressed < BOUNCE) return;
+  playPressed = time;
+  playOrStop();
+}
+
 // A tap has the time of the touch, though it is sent on release. Keys and screen readers only click.
 let struck = null;
 part.tap.addEventListener("pointerdown", (event) => { struck = event.timeStamp; });
@@ -264,12 +274,13 @@ part.tap.addEventListener("click", (event) => {
 });
 part.askYes.addEventListener("click", () => act("POST", "transport", { playing: true }));
 part.askNo.addEventListener("click", () => act("POST", "transport", { playing: false }));
-part.play.addEventListener("click", playOrStop);
+part.play.addEventListener("click", ({ detail, timeStamp }) => { if (detail) pressPlay(timeStamp); else playOrStop(); });
 
 // In the stage view each finger acts for itself: browsers make clicks only of one that is alone, so they make none here. Play
 // and Tap act as soon as a finger or a mouse comes down, since it may slide. Keys and screen readers only click.
-const atOnce = new Map([[part.stagePlay, playOrStop], [part.stageTap, tap]]);
-for (const [control, deed] of atOnce) control.addEventListener("click", ({ timeStamp }) => deed(timeStamp));
+const atOnce = new Map([[part.stagePlay, pressPlay], [part.stageTap, tap]]);
+part.stagePlay.addEventListener("click", playOrStop);
+part.stageTap.addEventListener("click", ({ timeStamp }) => tap(timeStamp));
 const pressed = new Map();
 /** What has acted: a click that ends this press, as of a mouse or a pen, is for nobody. */
 let acted = null;

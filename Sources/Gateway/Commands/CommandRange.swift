@@ -1,4 +1,5 @@
 internal import BeatTime
+internal import ConfigurationFiles
 internal import Essentials
 internal import MIDIClock
 
@@ -45,13 +46,13 @@ package struct CommandRange: Hashable, Sendable {
     /// Each limit of the tempos that a device takes.
     package static let deviceTempo = CommandRange(1...999, " BPM")
     /// Bars after which a device enters; 0 is the next one.
-    package static let entryBars = CommandRange(0...64, isWhole: true)
+    package static let entryBars = CommandRange(units(Control.Verb.barsToEntry), isWhole: true)
     /// Bars that are counted in; 0 is none.
-    package static let countIn = CommandRange(0...16, isWhole: true)
+    package static let countIn = CommandRange(units(Control.Verb.barsToCountIn), isWhole: true)
     /// For how long ticks are marked.
     package static let markTime = CommandRange(0...600, " s", isWhole: true)
 
-    private static func units(_ range: ClosedRange<Int64>, of size: Double = 1) -> ClosedRange<Double> {
+    private static func units(_ range: ClosedRange<some BinaryInteger>, of size: Double = 1) -> ClosedRange<Double> {
         Double(range.lowerBound) / size...Double(range.upperBound) / size
     }
 }

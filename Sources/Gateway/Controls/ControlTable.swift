@@ -148,7 +148,8 @@ struct ControlTable: Sendable {
         guard control.verb.isHeld || press != nil && (isDown || control.isLatching) else { return nil }
         note(control, isDown: isDown)
         let command = control.verb.command(
-            at: arrival.time, output: control.output, tempo: control.tempo, isDown: isDown, by: Held(control).holder)
+            at: arrival.time, output: control.output, tempo: control.tempo, bars: control.bars, isDown: isDown,
+            by: Held(control).holder)
         return command.map { Press(verb: control.verb, port: control.port.value, command: .success($0)) }
     }
 
@@ -209,8 +210,8 @@ extension Control.Verb {
         switch self {
         case .nudgeEarlier, .nudgeLater: .offset
         case .tap, .tempo, .tempoUp, .tempoDown, .halfTempo, .doubleTempo: .tempo
-        case .play, .stop, .togglePlay, .realign, .mute, .bendFaster, .bendSlower, .undo, .toggleLink, .linkOn,
-            .linkOff:
+        case .play, .stop, .togglePlay, .countIn, .realign, .mute, .enter, .bendFaster, .bendSlower, .undo,
+            .toggleLink, .linkOn, .linkOff:
             nil
         }
     }
@@ -221,16 +222,19 @@ extension Control.Verb {
     ///   - time: when the button was pressed.
     ///   - output: the name of the output that is meant; nil for all.
     ///   - tempo: the tempo to set, in thousandths of a BPM.
+    ///   - bars: until machines enter, or to count in.
     ///   - isDown: whether it is down; matters for what is held.
     ///   - holder: which button; matters for what is held.
-    /// - Returns: the command; nil for a tempo that is not given.
+    /// - Returns: the command; nil for a tempo or bars that are not given.
     func command(
-        at time: HostTime, output: String? = nil, tempo: Int64? = nil, isDown: Bool = true, by holder: BendHolder
+        at time: HostTime, output: String? = nil, tempo: Int64? = nil, bars: Int? = nil, isDown: Bool = true,
+        by holder: BendHolder
     ) -> Command? {
         switch self {
         case .play: .setPlaying(true)
         case .stop: .setPlaying(false)
         case .togglePlay: .togglePlaying
+        case .countIn: bars.map { .countIn(bars: $0) }
         case .tap: .tap(at: time)
         case .tempo: tempo.map { .setTempo(Tempo(beatsPerMinute: Double($0) / 1_000)) }
         case .tempoUp: .stepTempo(by: Self.step)
@@ -241,6 +245,7 @@ extension Control.Verb {
         case .nudgeLater: .adjust(output: output, OutputAdjustment(nudge: Self.nudge))
         case .realign: .realign(output: output, .atBar)
         case .mute: .mute(output: output, .toggle)
+        case .enter: bars.map { .mute(output: output, .off(afterBars: $0)) }
         case .bendFaster: .bend(output: output, percent: isDown ? Self.bend : 0, for: Self.longestBend, by: holder)
         case .bendSlower: .bend(output: output, percent: isDown ? -Self.bend : 0, for: Self.longestBend, by: holder)
         case .undo: .undo

@@ -4,6 +4,9 @@ internal import Synchronization
 
 /// The gateway's sequencer clients, as far as they are wanted and could be opened.
 struct SequencerClients {
+    /// Name of the client whose ports carry the clocks; other runs are known by it.
+    static let outputName = "Tactus"
+
     /// The client whose ports carry the clocks.
     let output: SequencerOutput?
     /// The client that watches ports and makes subscriptions.
@@ -20,7 +23,7 @@ struct SequencerClients {
             return
         }
         do throws(ALSAError) {
-            let output = try SequencerOutput(name: "Tactus")
+            let output = try SequencerOutput(name: Self.outputName)
             (self.output, control) = (output, try SequencerControl(name: "Tactus Control"))
         } catch {
             (output, control, trouble) = (nil, nil, error)

@@ -179,10 +179,10 @@ extension Notice {
                 "check that the device or program behind it accepts MIDI, and that a serial line has the right speed"
             )
         case .doubledClock(let clock):
+            let sources = clock.outputs + [clock.otherRun?.description].compactMap(\.self)
             return (
-                "\(clock.device) hears the clock twice, from \(clock.outputs.joined(separator: " and ")), and runs too "
-                    + "fast",
-                "'aconnect -d \(clock.sender) \(clock.receiver)'"
+                "\(clock.device) hears the clock twice, from \(sources.joined(separator: " and ")), and runs too fast",
+                clock.otherRun?.fix ?? "'aconnect -d \(clock.sender) \(clock.receiver)'"
             )
         case .tooManyOutputs:
             return (

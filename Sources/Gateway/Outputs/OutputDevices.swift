@@ -17,6 +17,8 @@ extension OutputTable {
     ) -> Bool {
         guard client != nil else { return addMissing() }
         let (assignment, isNew) = assign(patchbay.list.receivers(except: own))
+        let machines = MachinePorts(patchbay.list.ports, library: configuration.library)
+        let others = OtherRuns(patchbay.list, except: own, machines: machines)
         var changed = isNew
         var subscribers: [Int: [PortAddress]] = [:]
         for slot in all.indices where all[slot].presence == .here {
@@ -27,7 +29,7 @@ extension OutputTable {
             all[slot].sink = sink
             guard isMade else { continue }
             if all[slot].hasOneDevice {
-                changed = connect(slot, source, assignment, &patchbay, &effects) || changed
+                changed = connect(slot, source, assignment, others, &patchbay, &effects) || changed
             }
             let hearers = patchbay.list.subscribers(of: source)
             if all[slot].takesSubscribers {
@@ -41,7 +43,7 @@ extension OutputTable {
             all[slot].hearers = hearers.count
         }
         let doubled = DoubledClock.all(
-            all, subscribers: subscribers, among: patchbay.list.ports, library: configuration.library)
+            all, subscribers: subscribers, among: patchbay.list.ports, machines: machines, others: others)
         defer { doubledClocks = doubled }
         return changed || doubled != doubledClocks
     }
@@ -90,9 +92,11 @@ extension OutputTable {
     }
 
     /// Subscribes one device, and no other, to an output.
+    ///
+    /// A device that another run drives is left alone: of two clocks it would make double the tempo.
     private mutating func connect(
-        _ slot: Int, _ source: PortAddress, _ assignment: DeviceAssignment, _ patchbay: inout Patchbay,
-        _ effects: inout GatewayEffects
+        _ slot: Int, _ source: PortAddress, _ assignment: DeviceAssignment, _ others: OtherRuns,
+        _ patchbay: inout Patchbay, _ effects: inout GatewayEffects
     ) -> Bool {
         // Before it is connected, ticks of the output that it replaces may still be in the queue.
         let port = assignment.ports[slot].flatMap { port in
@@ -103,15 +107,20 @@ extension OutputTable {
         patchbay.unsubscribe(except: Set([wanted].compactMap(\.self)), where: { $0.sender == source }, &effects)
         var (isThere, trouble) = (false, assignment.troubles[slot])
         if let port, let wanted {
-            switch patchbay.subscribe(wanted, &effects) {
-            case .there:
-                all[slot].recognise(port, configuration.library.profile(of: port))
-                isThere = true
-                takeOver(slot, port.address.description)
-            // Not connected until the answer; a lost subscription that is made again counts as a new connection.
-            case .asked: trouble = all[slot].trouble
-            // A device that is just being unplugged is simply absent; its removal is announced.
-            case .refused(let error): trouble = PortTrouble(subscribing: error)
+            let isOurs = !all[slot].isClock || patchbay.list.graph.subscriptions.contains(wanted)
+            if !isOurs, let other = others.sending(to: port.address) {
+                trouble = PortTrouble(other)
+            } else {
+                switch patchbay.subscribe(wanted, &effects) {
+                case .there:
+                    all[slot].recognise(port, configuration.library.profile(of: port))
+                    isThere = true
+                    takeOver(slot, port.address.description)
+                // Not connected until the answer; a lost subscription that is made again counts as a new connection.
+                case .asked: trouble = all[slot].trouble
+                // A device that is just being unplugged is simply absent; its removal is announced.
+                case .refused(let error): trouble = PortTrouble(subscribing: error)
+                }
             }
         }
         let before = all[slot].trouble

@@ -54,6 +54,11 @@ extension PortTrouble {
     private static let taken = PortTrouble(
         reason: "another program has it to itself", fix: "close that program; Tactus connects within a few seconds")
 
+    /// Another run of this program drives the device.
+    init(_ other: OtherRun) {
+        self.init(reason: "\(other) sends to it", fix: other.fix)
+    }
+
     /// Our own port could not be created.
     init(opening error: ALSAError) {
         self.init(reason: error.description, fix: "\(error.openingFix), then restart Tactus")

@@ -191,7 +191,7 @@ struct StatusPicture: Sendable {
     /// Error of the session's clock that can be heard, in microseconds.
     private static let audibleError = 5_000.0
 
-    private var linkNotices: [Notice] {
+    var linkNotices: [Notice] {
         var notices = link.failures.map { Notice.unusableInterface("\($0)") }
         if hasLostNetwork { notices.append(.networkLost) } else if link.hasLostPeers { notices.append(.peersLost) }
         if !link.leftOut.isEmpty { notices.append(.leftOutAddresses(link.leftOut)) }

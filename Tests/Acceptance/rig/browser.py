@@ -155,6 +155,10 @@ class Panel:
         """Presses with a finger, or with a mouse if there is no touch screen."""
         self.page.locator(selector).first.click()
 
+    def rest(self):
+        """Lets the time pass in which another press on Play would count as the same one."""
+        self.page.evaluate("() => new Promise(resume => setTimeout(resume, 150))")
+
     def controls(self):
         """All elements that a finger can press now, with their labels."""
         name = "e => e.getAttribute('aria-label') || e.id || e.textContent.trim()"

@@ -80,6 +80,45 @@ struct GatewaySceneTests {
         #expect(scene.broken.allSatisfy { $0.hasPrefix("port(143:0) hears") })
     }
 
+    /// An output of another run on this computer.
+    private static let foreign = PortDescription(
+        address: PortAddress(client: 140, port: 1), clientName: "Tactus", portName: "TR-8S", isReadable: true,
+        isWritable: false)
+
+    @Test
+    func `a machine that another run drives is left alone, told, and connected once that run has ended`() throws {
+        for named in [[], [Destination.name("TR-8S")]] {
+            var configuration = try Self.configuration()
+            configuration.live.outputs.outputs = named.map { OutputRequest($0) }
+            var scene = GatewayScene(configuration)
+            for port in [Self.drums, Self.foreign] { scene.sequencer.plug(port) }
+            _ = try scene.sequencer.subscribe(.init(from: Self.foreign.address, to: Self.drums.address))
+            scene.run(for: 1_000)
+            let output = try #require(scene.output("TR-8S"))
+            #expect(output.connectedTo == nil && scene.hearers(of: "TR-8S") == [])
+            #expect(output.trouble?.reason == "another run of Tactus (client 140) sends to it")
+            scene.sequencer.unplug(client: Self.foreign.address.client)
+            scene.run(for: 1_000)
+            #expect(scene.output("TR-8S")?.trouble == nil && scene.hearers(of: "TR-8S") == [24])
+            #expect(scene.broken.isEmpty)
+        }
+    }
+
+    @Test
+    func `a machine that another run connects as well is kept, and told of while it hears both`() throws {
+        var scene = try Self.playing()
+        scene.sequencer.plug(Self.foreign)
+        scene.run(for: 10)
+        #expect(!scene.engine.outputs.notices.contains { $0.code == "clock-twice" })
+        let subscription = SubscriptionGraph.Subscription(from: Self.foreign.address, to: Self.drums.address)
+        _ = try scene.sequencer.subscribe(subscription)
+        scene.run(for: 100)
+        #expect(scene.engine.outputs.notices.map(\.code) == ["clock-twice"] && scene.hearers(of: "TR-8S") == [24])
+        scene.sequencer.unsubscribe(subscription)
+        scene.run(for: 100)
+        #expect(scene.engine.outputs.notices.isEmpty && scene.broken.isEmpty)
+    }
+
     @Test
     func `a tempo that was set stays saved, whatever happens before the session has it`() throws {
         var scene = GatewayScene(try Self.configuration())
@@ -183,7 +222,7 @@ struct GatewaySceneTests {
     @Test
     func `losing the last network is told for as long as it lasts`() throws {
         var scene = GatewayScene(try Self.configuration())
-        var link = LinkState(scene.link)
+        var link = LinkState(scene.link, at: scene.now)
         (link.isEnabled, link.isActive) = (true, true)
         for (interfaces, isLost) in [
             (["127.0.0.1"], false), (["127.0.0.1", "10.0.0.2"], false), (["127.0.0.1"], true), ([], true),
@@ -210,10 +249,10 @@ struct GatewaySceneTests {
     @Test
     func `after lost news the present state counts, and a reply still comes after it`() throws {
         var scene = GatewayScene(try Self.configuration())
-        let old = LinkState(scene.link)
+        let old = LinkState(scene.link, at: scene.now)
         scene.command(.setTempo(Tempo(beatsPerMinute: 133)))
         scene.run(for: 10)
-        let present = LinkState(scene.link)
+        let present = LinkState(scene.link, at: scene.now)
         scene.take(.link(old))
         #expect(scene.status.link.sessionState.tempo.beatsPerMinute == 120)
         scene.take([.link(old), .done(ReplyToken(number: 99))], lost: .init(link: present))

@@ -32,6 +32,7 @@ struct GatewayWorld {
     /// What the threads of one gateway will do next.
     private struct Threads {
         var linkWakesAt: HostTime?
+        var linkTouchedAt: HostTime?
         var gatewayWakesAt: HostTime?
         /// When the last request to the Link thread arrives; the next one must arrive later.
         var lastRequest = WorldTime.seconds(0)
@@ -272,13 +273,15 @@ struct GatewayWorld {
 
     /// Runs `body` on a gateway's Link engine, sends its datagrams and reports a changed state to the gateway thread.
     private mutating func touch(_ node: Int, _ body: (inout Engine, HostTime) -> [Datagram]) {
-        let before = LinkState(nodes[node].link)
+        // The error of a measured clock grows meanwhile.
+        let before = LinkState(nodes[node].link, at: threads[node].linkTouchedAt ?? hostTime(of: node))
+        threads[node].linkTouchedAt = hostTime(of: node)
         for datagram in body(&nodes[node].link, hostTime(of: node)) {
             for arrival in medium.carry(datagram, from: node, at: now) {
                 simulation.schedule(.datagram(arrival.delivery), at: arrival.time)
             }
         }
-        let state = LinkState(nodes[node].link)
+        let state = LinkState(nodes[node].link, at: hostTime(of: node))
         nodes[node].linkHasTempo(state.sessionState.tempo)
         if state != before { post(.link(state), from: node) }
         guard let deadline = nodes[node].link.nextDeadline else { return }

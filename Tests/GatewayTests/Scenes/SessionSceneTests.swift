@@ -1,6 +1,7 @@
 import ALSASequencer
 import BeatTime
 import ConfigurationFiles
+import LinkNetwork
 import LinkSession
 import MIDIClock
 import Simulation
@@ -40,6 +41,27 @@ struct SessionSceneTests {
         world.nodes[ours].sequencer.plug(.device(24, "TR-8S", "TR-8S MIDI 1", card: 1, at: "usb-1"))
         try world.run(until: 7)
         #expect(world.nodes[peer].link.peerCount == 1)
+    }
+
+    @Test
+    func `a session's clock that can no longer be measured is shown to be known worse and worse`() throws {
+        var world = GatewayWorld("dropped", seed: 1, conditions: LinkConditions(delay: 1_500, jitter: 1_000))
+        let (peer, ours) = (try world.addNode(tempo: 130), try world.addNode(tempo: 77))
+        world.setLink(true, at: peer)
+        world.at(5) { $0.setLink(true, at: ours) }
+        try world.run(until: 25)
+        func shown() -> (error: Double, warnings: [String]) {
+            let status = world.nodes[ours].status
+            return (status.link.measurementErrorMicroseconds ?? 0, status.linkNotices.map(\.code))
+        }
+        let measured = shown()
+        #expect(measured.error < 3_000 && !measured.warnings.contains("link-clock"))
+        world.medium.losesUnicast = true
+        try world.run(until: 70)
+        #expect(shown().error > 5_000 && shown().warnings.contains("link-clock"))
+        world.medium.losesUnicast = false
+        try world.run(until: 75)
+        #expect(shown().error < measured.error + 1_000 && !shown().warnings.contains("link-clock"))
     }
 
     @Test(arguments: Seeds.standing(1...10))

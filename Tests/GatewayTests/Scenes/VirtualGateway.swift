@@ -100,7 +100,7 @@ final class VirtualGateway: EffectPerformer {
         engine = GatewayEngine(
             configuration,
             in: .init(
-                link: LinkState(link), outputClient: Self.outputs, controlClient: Self.control,
+                link: LinkState(link, at: now), outputClient: Self.outputs, controlClient: Self.control,
                 clockIn: ClockEntrance(port: PortAddress(client: Self.clockIn, port: 0)), kept: kept,
                 seed: random.next()),
             at: now)
