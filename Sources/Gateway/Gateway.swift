@@ -85,7 +85,7 @@ package final class Gateway: Sendable {
         request = Mutex(asks ? .waiting : .none)
         self.output = output
         self.peer = peer
-        let picture = StatusPicture(engine)
+        let picture = StatusPicture(engine, at: .now())
         let exchange = GatewayExchange(picture, mailbox: mailbox)
         self.exchange = exchange
         reloading = Reloading(exchange, read: reading ?? { configuration.live })

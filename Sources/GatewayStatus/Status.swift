@@ -152,7 +152,9 @@ package struct Status: Codable, Hashable, Sendable {
         @Nullable package var bend: Bend?
         /// Whether it was asked to be stopped while its clock goes on, until it is let in.
         package var muted: Bool
-        /// Beat of the song at which the device will be stopped, or enter; nil if none is ahead, or while no song plays.
+        /// Beat of the song at which the device will be stopped, or enter; while none plays, of the next song.
+        ///
+        /// Nil if no such beat is ahead.
         @Nullable package var changesAtBeat: Double?
         /// Ticks sent since the gateway started, while the device was connected.
         package var ticks: Int

@@ -15,7 +15,7 @@ struct OutputRows {
     ///   - width: the number of characters that fit; nil for any number, without shortened names.
     init(_ status: Status, width: Int?) {
         let outputs = Self.troubleFirst(status)
-        let cells = Column.allCases.map { column in outputs.map { column.text($0, width: width) } }
+        let cells = Column.allCases.map { column in outputs.map { column.text($0, status, width: width) } }
         var shown = Column.allCases.filter { $0 != .id || outputs.contains { !Self.saysItsID($0) } }
         var expendable = Column.expendable[...]
         let natural = zip(Column.allCases, cells).map { column, cells in
@@ -85,13 +85,13 @@ struct OutputRows {
             }
         }
 
-        func text(_ output: Status.Output, width: Int?) -> String {
+        func text(_ output: Status.Output, _ status: Status, width: Int?) -> String {
             let lateness = output.latenessMicroseconds
             let text =
                 switch self {
                 case .name: name(output.name, width)
                 case .id: output.id
-                case .port: port(output, width)
+                case .port: port(output, status, width)
                 case .ticks: output.isAbsent ? "-" : "\(output.ticks)"
                 case .late: late(output)
                 case .half: lateness.map { spokenDuration($0.p50) } ?? "-"
@@ -112,11 +112,13 @@ struct OutputRows {
                 ? String(name.suffix(Self.pathLength)) : name.shortened(to: max(24, width * 2 / 5))
         }
 
-        private func port(_ output: Status.Output, _ width: Int?) -> String {
+        private func port(_ output: Status.Output, _ status: Status, _ width: Int?) -> String {
             guard output.enabled else { return "disabled" }
             let port = output.port.map { width == nil ? $0 : String($0.suffix(Self.pathLength)) } ?? "absent"
             let bent = output.bend.map { "\($0.milliseconds < 0 ? "" : "+")\(fixed($0.milliseconds, 0)) ms" }
-            return [port, output.muted ? "muted" : nil, bent].compactMap(\.self).joined(separator: ", ")
+            let entry = status.playing ? nil : output.changesAtBeat
+            let enters = entry.map { "enters after \(StatusText.bars($0, quantum: status.quantum))" }
+            return [port, output.muted ? "muted" : enters, bent].compactMap(\.self).joined(separator: ", ")
         }
 
         private func late(_ output: Status.Output) -> String {

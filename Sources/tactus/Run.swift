@@ -173,7 +173,7 @@ struct Run: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             """
-            Where switches, tempo and offsets are saved for the next run. \
+            Where switches, tempo and the outputs' settings are saved for the next run. \
             (default: tactus in $XDG_STATE_HOME, or ~/.local/state/tactus)
             """, valueName: "dir"), completion: .directory)
     var state: String?

@@ -89,10 +89,18 @@ enum StatusText {
     ///
     /// Bars below 1 are the count-in.
     static func barAndBeat(_ status: Status) -> String {
-        guard status.quantum >= 1, status.quantum == status.quantum.rounded() else { return decimals(status.beat) }
+        guard hasBars(status.quantum) else { return decimals(status.beat) }
         let bar = (status.beat / status.quantum).rounded(.down) + 1
         return "\(whole(bar)).\(whole(status.phase.rounded(.down) + 1))"
     }
+
+    /// So many beats in bars, such as `4 bars`; a bar is one beat if the quantum is not a whole number of at least 1.
+    static func bars(_ beats: Double, quantum: Double) -> String {
+        let bars = hasBars(quantum) ? beats / quantum : beats
+        return "\(decimals(bars)) bar\(bars == 1 ? "" : "s")"
+    }
+
+    private static func hasBars(_ quantum: Double) -> Bool { quantum >= 1 && quantum == quantum.rounded() }
 
     static func link(_ link: Status.Link) -> String {
         guard link.enabled else { return "off" }

@@ -95,7 +95,7 @@ struct OutputTests {
         let library = try ProfileLibrary.of(["drums": "clock: { offset: -2 }", "bass": "clock: { offset: 1 }"])
         let drums = try library.profile(id: "drums")
         var output = Output("UM-ONE")
-        output.restore(try #require(Replacement(-3_500, insteadOf: -2_000)))
+        output.restore(KeptOutput(offset: Replacement(-3_500, insteadOf: -2_000)))
         #expect(output.settings.offset == 0)
         output.recognise(.device(24, "UM-ONE", "UM-ONE MIDI 1"), drums)
         #expect(output.settings.offset == -3_500)
@@ -104,14 +104,33 @@ struct OutputTests {
     }
 
     @Test
+    func `each setting of an earlier run applies until its configured value is another`() throws {
+        let library = try ProfileLibrary.of([
+            "drums": "clock: { divide: 3 }", "bass": "clock: { divide: 3, swing: 60 }",
+        ])
+        var first = Output("UM-ONE")
+        first.recognise(.device(24, "UM-ONE", "UM-ONE MIDI 1"), try library.profile(id: "drums"))
+        first.adjust(OutputAdjustment(multiply: 2, divide: 4, swing: 58.5, range: 60...180, isEnabled: false))
+        var output = Output("UM-ONE")
+        output.restore(first.live.kept)
+        #expect(output.settings.divide == 1 && !output.isEnabled)
+        output.recognise(.device(24, "UM-ONE", "UM-ONE MIDI 1"), try library.profile(id: "drums"))
+        #expect(output.settings == first.settings && output.settings.divide == 4 && output.settings.swing == 585)
+        output.recognise(.device(24, "UM-ONE", "UM-ONE MIDI 1"), try library.profile(id: "bass"))
+        #expect(output.settings.swing == 600 && output.settings.divide == 4 && output.settings.multiply == 2)
+        output.adjust(OutputAdjustment(divide: 3, swing: 60))
+        #expect(output.live.kept.divide == nil && output.live.kept.swing == nil)
+    }
+
+    @Test
     func `a live offset is saved unless it equals the configured one`() {
         var output = Output("Drums")
         output.adjust(OutputAdjustment(nudge: -2.5))
-        #expect(output.live.offset == Replacement(-2_500, insteadOf: 0))
+        #expect(output.live.kept.offset == Replacement(-2_500, insteadOf: 0))
         output.adjust(OutputAdjustment(swing: 60))
         #expect(output.settings.offset == -2_500)
         output.adjust(OutputAdjustment(nudge: 2.5))
-        #expect(output.live.offset == nil && output.settings.offset == 0)
+        #expect(output.live.kept.offset == nil && output.settings.offset == 0)
         for _ in 0..<700 { output.adjust(OutputAdjustment(nudge: 0.1)) }
         #expect(output.settings.offset == 70_000)
     }
@@ -123,16 +142,16 @@ struct OutputTests {
         var table = OutputTable(configuration)
         let now = HostTime(microseconds: 0)
         let line = TickLine(microsecondsPerBeat: 500_000, timeOrigin: now, tickOrigin: 0)
-        func change(_ adjustment: OutputAdjustment) throws -> [String: Replacement<Int64>] {
+        func change(_ adjustment: OutputAdjustment) throws -> [String: KeptOutput] {
             try table.adjust("drums", adjustment, marking: line, at: now)
-            table.keepOffsets()
-            return table.offsets
+            table.keepSettings()
+            return table.kept
         }
         let kept = try change(OutputAdjustment(offset: 1.5))
         #expect(try change(OutputAdjustment(shift: 7)) == kept && table.all[0].settings.offset == 8_500)
         #expect(table.all[0].offset == 1_500)
         // A nudge meanwhile stays.
-        #expect(try change(OutputAdjustment(nudge: 1))["drums"] == Replacement(2_500, insteadOf: 0))
+        #expect(try change(OutputAdjustment(nudge: 1))["drums"]?.offset == Replacement(2_500, insteadOf: 0))
         #expect(table.all[0].settings.offset == 9_500)
         _ = try change(OutputAdjustment(shift: 0))
         #expect(table.all[0].settings.offset == 2_500 && table.all[0].offset == 2_500)

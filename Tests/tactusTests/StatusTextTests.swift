@@ -65,6 +65,18 @@ struct StatusTextTests {
         #expect(OutputRows(bent, width: nil).rows.contains { $0.text.contains("36:0, muted, -35 ms") })
     }
 
+    @Test(arguments: [(16, 4, "4 bars"), (4, 4, "1 bar"), (16, 3, "5.33 bars"), (16, 2.5, "16 bars")])
+    func `while no song plays, an output says after how many bars of the next one it enters`(
+        beat: Double, quantum: Double, bars: String
+    ) {
+        var status = Status.stage
+        (status.outputs[2].changesAtBeat, status.quantum) = (beat, quantum)
+        #expect(!OutputRows(status, width: nil).rows.contains { $0.text.contains("enters") })
+        status.playing = false
+        let row = OutputRows(status, width: nil).rows.first { $0.text.hasPrefix("MC-101") }
+        #expect(row?.text.contains("32:0, enters after \(bars) ") == true)
+    }
+
     @Test
     func `on narrow terminals, name, port and lateness stay longest`() {
         func titles(_ width: Int) -> [Substring] { OutputRows(.stage, width: width).heading.split(separator: "  ") }

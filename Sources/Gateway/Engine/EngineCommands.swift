@@ -133,7 +133,7 @@ extension GatewayEngine {
 
     /// Updates the rest after settings of outputs have changed.
     mutating func adjusted(at now: HostTime) {
-        keepOffsets()
+        keepSettings()
         outputsChanged()
         sourcesChanged(at: now)
     }
@@ -176,7 +176,7 @@ extension GatewayEngine {
         }
         let isFollowNew = new.follow != old.follow
         if isFollowNew { keep { $0.follow = nil } }
-        keepOffsets()
+        keepSettings()
         patchbay.retry()
         portsChanged(following: isFollowNew ? new.follow : nil, at: now)
         sourcesChanged(at: now)

@@ -8,11 +8,11 @@ extension GatewayEngine {
     /// Saves a change by the user.
     mutating func keep(_ change: (inout KeptState) -> Void) { keep(.setting, change) }
 
-    /// Saves the outputs' offsets.
-    mutating func keepOffsets() {
-        outputs.keepOffsets()
-        let offsets = outputs.offsets
-        keep { $0.offsets = offsets }
+    /// Saves what was set at outputs.
+    mutating func keepSettings() {
+        outputs.keepSettings()
+        let settings = outputs.kept
+        keep { $0.outputs = settings }
     }
 
     /// Saves the current tempo, whoever set it.

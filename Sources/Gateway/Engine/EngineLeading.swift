@@ -55,7 +55,8 @@ extension GatewayEngine {
         }
         if transport.isPlaying, arbiter.transport != transport {
             let isPending = line.position(at: now) < Double(transport.startTick)
-            outputs.songMoved(arbiter.transport, from: transport, wasPending: isPending)
+            let isSame = outputs.songMoved(arbiter.transport, from: transport, wasPending: isPending)
+            if !isSame { undoing.songEnded() }
         }
         if arbiter.transport.isPlaying { restartedAt = nil }
         isStatusStale = true

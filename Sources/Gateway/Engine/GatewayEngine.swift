@@ -104,7 +104,7 @@ struct GatewayEngine: Sendable {
         sessionLog = SessionLog(after: surroundings.link)
         kept = surroundings.kept
         outputs = OutputTable(
-            configuration.outputs, client: surroundings.outputClient, offsets: kept.offsets, leftPlaying: kept.playing,
+            configuration.outputs, client: surroundings.outputClient, kept: kept.outputs, leftPlaying: kept.playing,
             seed: surroundings.seed)
         clients = Set(
             [surroundings.outputClient, surroundings.controlClient, surroundings.clockIn?.port?.client]
@@ -231,7 +231,7 @@ struct GatewayEngine: Sendable {
         logOutputs()
         logChosenClock(at: now)
         if isStatusStale {
-            effects.status = StatusPicture(self)
+            effects.status = StatusPicture(self, at: now)
             isStatusStale = false
         }
         effects.replies = replies

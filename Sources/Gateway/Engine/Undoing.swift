@@ -50,6 +50,13 @@ struct Undoing: Sendable {
         /// The outputs that the command means, and the names of the settings that it changes.
         case outputs([OutputTable.LiveChanges], changing: [String])
 
+        /// Forgets where devices were to enter in a song that has ended.
+        fileprivate mutating func songEnded() {
+            guard case .outputs(var outputs, let settings) = self else { return }
+            for index in outputs.indices { outputs[index].muted.songMoved(isSame: false) }
+            self = .outputs(outputs, changing: settings)
+        }
+
         /// Whether a setting is the same one, with whatever value; play and stop are never steps of one change.
         func isSame(as other: Setting) -> Bool {
             switch (self, other) {
@@ -76,6 +83,14 @@ struct Undoing: Sendable {
         var whole = change
         whole.before = last.before
         self.last = last.before == change.after ? nil : whole
+    }
+
+    /// Notes that another song plays, or none.
+    mutating func songEnded() {
+        guard var change = last else { return }
+        change.before.songEnded()
+        change.after.songEnded()
+        last = change.before == change.after ? nil : change
     }
 
     /// Makes the next change one of its own.
@@ -184,7 +199,7 @@ extension GatewayEngine {
     }
 
     /// What an undo would do, in a few words; nil if there is nothing to undo, or an obstacle is known.
-    var undoText: String? {
+    func undoText(at now: HostTime) -> String? {
         guard let last = undoing.last, obstacle(toUndoing: last) == nil else { return nil }
         return switch last.before {
         case .tempo(let tempo): "tempo back to \(tempo.text) BPM"
@@ -193,17 +208,17 @@ extension GatewayEngine {
         case .link(let isOn): "Link \(isOn ? "on" : "off") again"
         case .startStopSync(let isOn): "start/stop sync \(isOn ? "on" : "off") again"
         case .playing(let isPlaying): isPlaying ? "play again" : "stop again"
-        case .outputs(let outputs, let settings): text(of: self.outputs.stillHere(outputs), settings)
+        case .outputs(let outputs, let settings): text(of: self.outputs.stillHere(outputs), settings, at: now)
         }
     }
 
-    private func text(of outputs: [OutputTable.LiveChanges], _ settings: [String]) -> String {
+    private func text(of outputs: [OutputTable.LiveChanges], _ settings: [String], at now: HostTime) -> String {
         if let output = outputs.first, outputs.count == 1 {
             switch settings {
             case ["offset"]:
                 return "offset of \(output.name) back to \(shortest(Double(output.offset) / 1_000, atMost: 3)) ms"
-            case ["mute"]: return "\(output.name) \(output.muted.isMuted ? "muted" : "playing") again"
-            case ["switch"]: return "\(output.name) \(output.isSwitchedOn ? "on" : "off") again"
+            case ["mute"]: return "\(output.name) \(output.muted.words(in: songPlace(at: now))) again"
+            case ["switch"]: return "\(output.name) \(output.kept.isOff ? "off" : "on") again"
             default: break
             }
         }

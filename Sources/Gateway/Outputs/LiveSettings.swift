@@ -1,43 +1,35 @@
 internal import MIDIClock
 
-/// What has been changed of an output's settings while it runs, in the units of `OutputSettings`; nil leaves a setting as
-/// profile and configuration have it.
+/// What has been changed of an output's settings while it runs.
 struct LiveSettings: Hashable, Sendable {
-    /// In microseconds, set in this run or an earlier one.
-    var offset: Replacement<Int64>?
-    private var multiply: Int64?
-    private var divide: Int64?
-    private var swing: Int64?
-    private var tempos: TempoRange?
-    /// What a calibration adds to the offset, in microseconds; it ends by itself.
+    /// What was set in this run or an earlier one, and is saved for the next.
+    var kept = KeptOutput()
+    /// What a calibration adds to the offset, in microseconds; it ends by itself, so it is neither saved nor undone.
     private var shift: Int64 = 0
-
-    /// Without a calibration's shift, which is no setting and is not undone.
-    var withoutShift: LiveSettings { LiveSettings().replaced(by: self) }
-
-    /// Other settings, with the present shift.
-    func replaced(by other: LiveSettings) -> LiveSettings {
-        var all = other
-        all.shift = shift
-        return all
-    }
 
     /// Takes a command's change; the caller must reject values outside those of ``CommandRange``.
     ///
     /// - Parameters:
     ///   - change: the newer one.
-    ///   - configured: the offset by profile and configuration.
-    ///   - present: the present offset, which a nudge adds to.
-    mutating func take(_ change: OutputAdjustment, over configured: Int64, from present: Int64) {
-        if change.resetsOffset { offset = nil }
+    ///   - configured: the settings by profile and configuration.
+    ///   - present: the present offset in microseconds, which a nudge adds to.
+    mutating func take(_ change: OutputAdjustment, over configured: OutputSettings, from present: Int64) {
+        if change.resetsOffset { kept.offset = nil }
         if change.offset != nil || change.nudge != nil {
             let new = (change.offset.map(microseconds) ?? present) + microseconds(change.nudge ?? 0)
-            offset = Replacement(new, insteadOf: configured)
+            kept.offset = Replacement(new, insteadOf: configured.offset)
         }
-        multiply = change.multiply.map(Int64.init) ?? multiply
-        divide = change.divide.map(Int64.init) ?? divide
-        swing = change.swing.map { Int64(($0 * 10).rounded()) } ?? swing
-        tempos = change.range.flatMap(TempoRange.init) ?? tempos
+        if let multiply = change.multiply {
+            kept.multiply = Replacement(Int64(multiply), insteadOf: configured.multiply)
+        }
+        if let divide = change.divide { kept.divide = Replacement(Int64(divide), insteadOf: configured.divide) }
+        if let swing = change.swing {
+            kept.swing = Replacement(Int64((swing * 10).rounded()), insteadOf: configured.swing)
+        }
+        if let tempos = change.range.flatMap(TempoRange.init) {
+            kept.tempos = Replacement(tempos, insteadOf: configured.tempos)
+        }
+        if let isEnabled = change.isEnabled { kept.isOff = !isEnabled }
         shift = change.shift.map(microseconds) ?? shift
     }
 
@@ -47,11 +39,11 @@ struct LiveSettings: Hashable, Sendable {
     /// - Returns: all settings, and the offset without a calibration's shift, in microseconds.
     func over(_ configured: OutputSettings) -> (settings: OutputSettings, offset: Int64) {
         var settings = configured
-        settings.multiply = multiply ?? settings.multiply
-        settings.divide = divide ?? settings.divide
-        settings.swing = swing ?? settings.swing
-        settings.tempos = tempos ?? settings.tempos
-        let offset = offset?.value(over: configured.offset) ?? configured.offset
+        settings.multiply = kept.multiply?.value(over: configured.multiply) ?? configured.multiply
+        settings.divide = kept.divide?.value(over: configured.divide) ?? configured.divide
+        settings.swing = kept.swing?.value(over: configured.swing) ?? configured.swing
+        settings.tempos = kept.tempos?.value(over: configured.tempos) ?? configured.tempos
+        let offset = kept.offset?.value(over: configured.offset) ?? configured.offset
         let limits = OutputSettings.offsets
         settings.offset = min(max(offset + shift, limits.lowerBound), limits.upperBound)
         return (settings, offset)
@@ -60,11 +52,3 @@ struct LiveSettings: Hashable, Sendable {
 
 /// Whole microseconds, so that small nudges add up exactly.
 func microseconds(_ milliseconds: Double) -> Int64 { Int64((milliseconds * 1_000).rounded()) }
-
-extension TempoRange {
-    fileprivate init?(_ beatsPerMinute: ClosedRange<Double>) {
-        self.init(
-            lowest: Int64((beatsPerMinute.lowerBound * 1_000).rounded()),
-            highest: Int64((beatsPerMinute.upperBound * 1_000).rounded()))
-    }
-}

@@ -30,8 +30,6 @@ struct Output: Sendable {
     private(set) var offset: Int64 = 0
     /// The settings with those changes, for the output thread.
     private(set) var settings = OutputSettings()
-    /// Whether the user has not switched it off.
-    private(set) var isSwitchedOn = true
     /// Whether, and where in the song, its device does not play.
     private(set) var muted = Muted()
     /// Whether somebody holds its device off the tempo.
@@ -141,7 +139,7 @@ struct Output: Sendable {
     var isLeaving: Bool { presence != .here && presence != .gone }
 
     /// Whether the output sends.
-    var isEnabled: Bool { presence == .here && isSwitchedOn }
+    var isEnabled: Bool { presence == .here && !live.kept.isOff }
 
     /// Whether it has, or will have, a sequencer port.
     var hasPort: Bool {
@@ -171,17 +169,17 @@ struct Output: Sendable {
         (settings, offset) = live.over(configured)
     }
 
-    /// Applies the user's request, which replaces live changes.
+    /// Applies the user's request, which replaces live changes; what was switched off stays off.
     mutating func configure(_ request: OutputRequest, profile: Profile?) {
         self.request = request
         self.profile = profile
-        live = live.replaced(by: LiveSettings())
+        live.kept = KeptOutput(isOff: live.kept.isOff)
         settle()
     }
 
-    /// Restores an offset that an earlier run had set.
-    mutating func restore(_ offset: Replacement<Int64>) {
-        live.offset = offset
+    /// Restores what an earlier run had set; an output of time code has only some of it.
+    mutating func restore(_ kept: KeptOutput) {
+        live.kept = isClock ? kept : KeptOutput(offset: kept.offset, isOff: kept.isOff)
         settle()
     }
 
@@ -223,20 +221,24 @@ struct Output: Sendable {
     /// Changes settings while it runs.
     mutating func adjust(_ change: OutputAdjustment) {
         let wasEnabled = isEnabled
-        live.take(change, over: configured.offset, from: offset)
-        isSwitchedOn = change.isEnabled ?? isSwitchedOn
+        live.take(change, over: configured, from: offset)
         settleAdjusted(wasEnabled)
     }
 
     /// Restores the live changes of an earlier time.
     mutating func restore(_ changes: OutputTable.LiveChanges) {
         let wasEnabled = isEnabled
-        (live, isSwitchedOn) = (live.replaced(by: changes.live), changes.isSwitchedOn)
+        live.kept = changes.kept
         settleAdjusted(wasEnabled)
     }
 
     /// Has its device stopped, or enter, at a bar.
     mutating func mute(_ muting: Muting, in song: SongPlace) { muted.take(muting, settings(at: song.now), in: song) }
+
+    /// Has its device stopped, or enter, as it was at an earlier time in the same song.
+    mutating func restore(_ muted: Muted, in song: SongPlace) {
+        self.muted.restore(muted, settings(at: song.now), in: song)
+    }
 
     /// The settings with the shift of a bend in the offset.
     func settings(at now: HostTime) -> OutputSettings {

@@ -29,8 +29,8 @@ struct OutputTable: Sendable {
     var cardsAhead: Int64 = 0
     /// Names for ports that do not exist yet.
     private var portsToMake: [(port: Int, name: String)] = []
-    /// Offsets set in this and earlier runs, in microseconds by output ID, for outputs that return.
-    private(set) var offsets: [String: Replacement<Int64>]
+    /// What was set at outputs in this and earlier runs, by output ID, for those that return.
+    private(set) var kept: [String: KeptOutput]
     /// IDs of the outputs whose devices have been started and have taken no Stop since, in this run or a crashed one.
     var leftPlaying: Set<String>
     /// Those of them that a crashed run had started.
@@ -47,11 +47,11 @@ struct OutputTable: Sendable {
     /// - Parameters:
     ///   - configuration: what the user wants.
     ///   - client: number of the client whose ports carry the clocks; nil without a sequencer.
-    ///   - offsets: from earlier runs, by output ID.
+    ///   - kept: what earlier runs saved, by output ID.
     ///   - leftPlaying: IDs of the outputs whose devices a crashed run left playing.
     ///   - seed: decides how marked ticks move.
     init(
-        _ configuration: OutputConfiguration, client: Int? = nil, offsets: [String: Replacement<Int64>] = [:],
+        _ configuration: OutputConfiguration, client: Int? = nil, kept: [String: KeptOutput] = [:],
         leftPlaying: [String] = [], seed: UInt64 = 0
     ) {
         self.configuration = configuration
@@ -59,7 +59,7 @@ struct OutputTable: Sendable {
         self.leftPlaying = Set(leftPlaying)
         crashed = self.leftPlaying
         holdsBack = !leftPlaying.isEmpty
-        self.offsets = offsets
+        self.kept = kept
         markSeed = seed
         addMissing()
     }
@@ -131,9 +131,8 @@ struct OutputTable: Sendable {
         ((try? meant(by: name).slots) ?? []).map { slot in
             let output = all[slot]
             return LiveChanges(
-                occupant: output.occupant, name: output.name, live: output.live.withoutShift,
-                isSwitchedOn: output.isSwitchedOn,
-                muted: output.muted, offset: output.offset)
+                occupant: output.occupant, name: output.name, kept: output.live.kept, muted: output.muted,
+                offset: output.offset)
         }
     }
 
@@ -160,7 +159,7 @@ struct OutputTable: Sendable {
             guard let before = outputs.first(where: { $0.occupant == all[slot].occupant }) else { continue }
             all[slot].restore(before)
             guard settings.contains("mute"), before.muted != all[slot].muted else { continue }
-            all[slot].mute(before.muted.isMuted ? .on : .off(afterBars: 0), in: song)
+            all[slot].restore(before.muted, in: song)
         }
     }
 
@@ -168,20 +167,19 @@ struct OutputTable: Sendable {
     struct LiveChanges: Hashable, Sendable {
         var occupant: UInt32
         var name: String
-        var live: LiveSettings
-        var isSwitchedOn: Bool
+        var kept: KeptOutput
         var muted: Muted
         /// The resulting offset, in microseconds.
         var offset: Int64
     }
 
-    /// Updates ``offsets`` from the present outputs; those of others are kept, up to the limit.
-    mutating func keepOffsets() {
+    /// Updates ``kept`` from the present outputs; what is saved of others stays, up to the limit.
+    mutating func keepSettings() {
         let here = all.filter { $0.presence == .here }
-        for output in here { offsets[output.id] = output.live.offset }
-        guard offsets.count > KeptState.mostOffsets else { return }
+        for output in here { kept[output.id] = output.live.kept == KeptOutput() ? nil : output.live.kept }
+        guard kept.count > KeptState.mostOutputs else { return }
         let ids = Set(here.map(\.id))
-        offsets = offsets.filter { ids.contains($0.key) }
+        kept = kept.filter { ids.contains($0.key) }
     }
 
     /// The outputs that a command means.
@@ -271,10 +269,12 @@ struct OutputTable: Sendable {
     ///   - song: the present one.
     ///   - before: the one before.
     ///   - wasPending: whether that had not begun yet.
-    mutating func songMoved(_ song: PlannedTransport, from before: PlannedTransport, wasPending: Bool) {
+    /// - Returns: whether it is still the same song.
+    mutating func songMoved(_ song: PlannedTransport, from before: PlannedTransport, wasPending: Bool) -> Bool {
         let isNear = (song.startTick &- before.startTick).magnitude < song.ticksPerBar.magnitude
         let isSame = song.isPlaying && (wasPending || isNear)
         for slot in all.indices { all[slot].songMoved(isSame: isSame) }
+        return isSame
     }
 
     /// Gives an output a slot, and a port where there is a sequencer.
@@ -293,7 +293,7 @@ struct OutputTable: Sendable {
         let ids = all.filter { $0.presence != .gone }.map(\.id)
         var output = Output(
             name: name, destination: destination, request: request, source: source, takenIDs: ids, occupant: occupants)
-        if let offset = offsets[output.id] { output.restore(offset) }
+        if let kept = kept[output.id] { output.restore(kept) }
         if leftPlaying.contains(output.id) {
             if holdsBack { output.holdBack() } else { output.expectPlaying() }
         }

@@ -15,8 +15,8 @@ package struct KeptState: Codable, Hashable, Sendable {
     package var follow: Replacement<String>?
     /// What the configuration said at that time.
     package var written: Written?
-    /// Offsets of outputs in microseconds, by output ID; the file has them in milliseconds.
-    package var offsets: [String: Replacement<Int64>] = [:]
+    /// What was changed of outputs while they ran, by output ID; the file has their offsets apart, in milliseconds.
+    var outputs: [String: KeptOutput] = [:]
     /// IDs of the outputs whose devices were started and have not accepted a Stop since.
     package var playing: [String] = []
     /// Whether the song was playing.
@@ -39,21 +39,21 @@ package struct KeptState: Codable, Hashable, Sendable {
     /// A tempo in BPM as saved: rounded to a thousandth, since a follower's estimate is no better.
     static func rounded(_ tempo: Tempo) -> Double { (tempo.clamped.beatsPerMinute * 1_000).rounded() / 1_000 }
 
-    /// Most offsets that are saved.
-    static let mostOffsets = 256
+    /// Most outputs whose settings are saved.
+    static let mostOutputs = 256
 
     /// Whether all values are in range; the file may come from anywhere.
     private var isSound: Bool {
         tempo.map(CommandRange.tempo.contains) != false
             && quantum.map { CommandRange.quantum.contains($0.value) } != false
             && follow.map { (try? FollowChoice($0.value)) != nil } != false
-            && offsets.count <= Self.mostOffsets
+            && outputs.count <= Self.mostOutputs
             && playing.count <= OutputBoard.capacity
     }
 }
 
 /// A live setting, with the configured value at that time; it applies until the configuration changes.
-package struct Replacement<Value: Codable & Hashable & Sendable>: Codable, Hashable, Sendable {
+package struct Replacement<Value: Hashable & Sendable>: Hashable, Sendable {
     package var value: Value
     package var insteadOf: Value
 
@@ -74,6 +74,24 @@ package struct Replacement<Value: Codable & Hashable & Sendable>: Codable, Hasha
 
     /// The live setting, if the configured value is still the same.
     package func value(over configured: Value) -> Value? { configured == insteadOf ? value : nil }
+}
+
+extension Replacement: Codable where Value: Codable {}
+
+extension Replacement<Double> {
+    /// The same in smaller units, rounded.
+    ///
+    /// - Parameters:
+    ///   - range: what both numbers may be.
+    ///   - parts: how many smaller units are one of these, such as 1000 for microseconds of milliseconds.
+    /// - Returns: nil if the numbers are equal then.
+    /// - Throws: if one of them is out of range.
+    func whole(_ range: CommandRange, of parts: Double) throws(KeptState.Unreadable) -> Replacement<Int64>? {
+        guard range.contains(value), range.contains(insteadOf) else {
+            throw KeptState.Unreadable(reason: "a setting of an output is not \(range.words)")
+        }
+        return map { Int64(($0 * parts).rounded()) }
+    }
 }
 
 extension KeptState {
@@ -127,11 +145,11 @@ extension KeptState {
         tempo = try container.decodeIfPresent(Double.self, forKey: .tempo)
         quantum = try container.decodeIfPresent(Replacement<Double>.self, forKey: .quantum)
         follow = try container.decodeIfPresent(Replacement<String>.self, forKey: .follow)
+        outputs = try container.decodeIfPresent([String: KeptOutput].self, forKey: .outputs) ?? [:]
         let offsets = try container.decodeIfPresent([String: Replacement<Double>].self, forKey: .offsets) ?? [:]
-        for offset in offsets.values.flatMap({ [$0.value, $0.insteadOf] }) where !CommandRange.offset.contains(offset) {
-            throw Unreadable(reason: "an offset is \(CommandRange.offset.words)")
+        for (id, offset) in offsets {
+            outputs[id, default: KeptOutput()].offset = try offset.whole(.offset, of: 1_000)
         }
-        self.offsets = offsets.compactMapValues { $0.map(microseconds) }
         playing = try container.decodeIfPresent([String].self, forKey: .playing) ?? []
         written = try container.decodeIfPresent(Written.self, forKey: .written)
         isInSong = try container.decodeIfPresent(Bool.self, forKey: .isInSong) ?? false
@@ -144,13 +162,15 @@ extension KeptState {
         try container.encodeIfPresent(tempo, forKey: .tempo)
         try container.encodeIfPresent(quantum, forKey: .quantum)
         try container.encodeIfPresent(follow, forKey: .follow)
-        try container.encode(offsets.compactMapValues { $0.map { Double($0) / 1_000 } }, forKey: .offsets)
+        let offsets = outputs.compactMapValues { $0.offset?.map { Double($0) / 1_000 } }
+        try container.encode(offsets, forKey: .offsets)
+        try container.encode(outputs.compactMapValues(\.besidesOffset), forKey: .outputs)
         try container.encode(playing, forKey: .playing)
         try container.encodeIfPresent(written, forKey: .written)
         try container.encode(isInSong, forKey: .isInSong)
     }
 
     private enum CodingKeys: String, CodingKey {
-        case link, startStopSync, tempo, quantum, follow, offsets, playing, written, isInSong
+        case link, startStopSync, tempo, quantum, follow, offsets, outputs, playing, written, isInSong
     }
 }

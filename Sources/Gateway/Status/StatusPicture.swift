@@ -37,7 +37,7 @@ struct StatusPicture: Sendable {
     /// What the last tap said, and when.
     private let tapped: (reading: TapTempo.Reading, at: HostTime)?
 
-    init(_ engine: GatewayEngine) {
+    init(_ engine: GatewayEngine, at now: HostTime) {
         configuration = engine.configuration
         link = engine.link
         leadership = engine.arbiter.leadership
@@ -51,7 +51,7 @@ struct StatusPicture: Sendable {
         // Until then it may go on by itself.
         let isDecided = engine.recovery.deadline == nil && engine.playsOnceReady == nil
         restartedAt = isDecided ? engine.restartedAt : nil
-        undo = engine.undoText
+        undo = engine.undoText(at: now)
         tapped = engine.tapped
     }
 

@@ -143,6 +143,52 @@ struct GatewaySceneTests {
     }
 
     @Test
+    func `what was set at a machine is so in the next run, until it is configured otherwise`() throws {
+        var scene = GatewayScene(try Self.configuration([:], .name("TR-8S")))
+        scene.sequencer.plug(Self.drums)
+        scene.run(for: 10)
+        let change = OutputAdjustment(offset: 3, multiply: 3, divide: 2, swing: 60, range: 40...100)
+        scene.command(.adjust(output: "TR-8S", change))
+        scene.run(for: 1_000)
+        let settings = scene.output("TR-8S")?.settings
+        #expect(settings?.divide == 2 && settings?.multiply == 3)
+        scene.kill(try Self.configuration([:], .name("TR-8S")).live)
+        scene.run(for: 2_500)
+        #expect(scene.output("TR-8S")?.settings == settings)
+        scene.command(.adjust(output: "TR-8S", OutputAdjustment(divide: 1)))
+        scene.run(for: 100)
+        scene.kill(try Self.configuration(["drums": "match: [TR-8S]\nclock: { swing: 55 }"]).live)
+        scene.run(for: 2_500)
+        let next = scene.output("TR-8S")
+        #expect(next?.profile?.id == "drums" && next?.settings.swing == 550 && next?.settings.divide == 1)
+        #expect(next?.settings.multiply == 3 && next?.settings.tempos == settings?.tempos && next?.offset == 3_000)
+        #expect(scene.broken == [])
+    }
+
+    @Test
+    func `a machine that was switched off stays so in the next run`() throws {
+        var scene = try Self.playing()
+        scene.command(.adjust(output: "TR-8S", OutputAdjustment(isEnabled: false)))
+        scene.run(for: 1_000)
+        let before = scene.machines[.port(Self.drums.address)]
+        #expect(before?.isPlaying == false)
+        let live = try Self.configuration([:], .name("TR-8S")).live
+        scene.kill(live)
+        scene.run(for: 2_500)
+        scene.command(.setPlaying(true))
+        scene.run(for: 3_000)
+        #expect(scene.hearers(of: "TR-8S") == [24] && scene.output("TR-8S")?.isEnabled == false)
+        let after = scene.machines[.port(Self.drums.address)]
+        #expect(after?.isPlaying == false && after?.ticks.count == before?.ticks.count)
+        scene.command(.adjust(output: "TR-8S", OutputAdjustment(isEnabled: true)))
+        scene.run(for: 3_000)
+        #expect(scene.machines[.port(Self.drums.address)]?.isPlaying == true && scene.kept.outputs.isEmpty)
+        scene.kill(live)
+        scene.run(for: 2_500)
+        #expect(scene.output("TR-8S")?.isEnabled == true && scene.broken == [])
+    }
+
+    @Test
     func `a machine that a killed run left playing is stopped, whatever its output is called now`() throws {
         let drums = ["drums": "match: [TR-8S]"]
         for next in [

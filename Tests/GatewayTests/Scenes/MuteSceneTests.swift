@@ -171,6 +171,60 @@ struct MuteSceneTests {
         #expect(machine(1, world, ours).transport == [.songPosition(64), .continue])
     }
 
+    @Test(arguments: [true, false])
+    func `an entry some bars into the next song is seen beforehand, undone and redone`(isMuted: Bool) throws {
+        var world = GatewayWorld("entry redone", seed: 1)
+        let ours = try addStudio(to: &world, machines: 2, tempo: 120)
+        try world.run(until: 1)
+        if isMuted { world.command(.mute(output: "Box 1", .on), at: ours) }
+        // What follows within two seconds would be one change with it.
+        try world.run(until: 4)
+        world.command(.mute(output: "Box 1", .off(afterBars: 4)), at: ours)
+        try world.run(until: 5)
+        func entry(_ world: GatewayWorld) -> Double? {
+            let status = world.nodes[ours].status
+            return world.nodes[ours].output("Box 1")?.muted.change(in: status.leadership.transport, at: 1e6)
+        }
+        let before = isMuted ? "Box 1 muted again" : "Box 1 playing again"
+        #expect(world.nodes[ours].status.undo == before && entry(world) == 16)
+        world.command(.undo, at: ours)
+        try world.run(until: 6)
+        #expect(world.nodes[ours].status.undo == "Box 1 enters after 4 bars of the song again" && entry(world) == nil)
+        world.command(.undo, at: ours)
+        try world.run(until: 7)
+        #expect(world.nodes[ours].status.undo == before && entry(world) == 16)
+        world.command(.setPlaying(true), at: ours)
+        try world.run(until: 20)
+        #expect(machine(0, world, ours).transport == [.start])
+        #expect(machine(1, world, ours).transport == [.songPosition(64), .continue])
+    }
+
+    @Test
+    func `an entry some bars later in a song is undone and redone as if nothing had happened`() throws {
+        var world = GatewayWorld("entry redone in a song", seed: 1)
+        let ours = try addStudio(to: &world, machines: 3, tempo: 120)
+        world.command(.setPlaying(true), at: ours)
+        try world.run(until: 3)
+        let start = try #require(machine(1, world, ours).events.first { $0.message == .start })
+        let begin = world.nodes[ours].clock.worldTime(of: HostTime(microseconds: start.at))
+        let asked = Double(begin.microseconds) / 1e6 + 4.5
+        try world.run(until: asked)
+        for name in ["Box 1", "Box 2"] { world.command(.mute(output: name, .off(afterBars: 2)), at: ours) }
+        try world.run(until: asked + 0.1)
+        #expect(world.nodes[ours].status.undo == "Box 2 playing again")
+        world.command(.undo, at: ours)
+        try world.run(until: asked + 0.2)
+        #expect(world.nodes[ours].status.undo == "Box 2 enters after 5 bars of the song again")
+        world.command(.undo, at: ours)
+        try world.run(until: asked + 12)
+        let transport: [ClockMessage] = [.start, .stop, .songPosition(80), .continue]
+        #expect(machine(1, world, ours).transport == transport && machine(2, world, ours).transport == transport)
+        // It has entered since, so it plays.
+        world.command(.mute(output: "Box 2", .on), at: ours)
+        try world.run(until: asked + 12.1)
+        #expect(world.nodes[ours].status.undo == "Box 2 playing again")
+    }
+
     @Test(arguments: 0..<20)
     func `a mute that comes again, or is taken back, just before its bar, stops the machine once at most`(
         step: Int

@@ -126,7 +126,7 @@ struct UndoSceneTests {
         expect(
             .enableStartStopSync(true), "start/stop sync off again", "start/stop sync on again",
             is: { "\($0.status.link.isStartStopSyncEnabled)" })
-        let offset = { (scene: GatewayScene) in "\(scene.output("Drums")?.offset ?? 0) \(scene.kept.offsets.count)" }
+        let offset = { (scene: GatewayScene) in "\(scene.output("Drums")?.offset ?? 0) \(scene.kept.outputs.count)" }
         expect(
             .adjust(output: "Drums", OutputAdjustment(nudge: 1.5)), "offset of Drums back to -2 ms",
             "offset of Drums back to -0.5 ms", is: offset)
@@ -150,11 +150,11 @@ struct UndoSceneTests {
     func `an offset is reset to the configured one, not to 0`() throws {
         var scene = try scene()
         give(.adjust(output: nil, OutputAdjustment(offset: 5)), &scene)
-        #expect(scene.kept.offsets.count == 2)
+        #expect(scene.kept.outputs.count == 2)
         give(.adjust(output: nil, OutputAdjustment(resetsOffset: true)), &scene)
         #expect(scene.output("Drums")?.offset == -2_000)
         #expect(scene.output("Clock")?.offset == 0)
-        #expect(scene.kept.offsets.isEmpty)
+        #expect(scene.kept.outputs.isEmpty)
     }
 
     @Test
@@ -275,6 +275,29 @@ struct UndoSceneTests {
     }
 
     @Test
+    func `where a machine was to enter in a song that has ended is not undone`() throws {
+        var world = GatewayWorld("entry of an ended song", seed: 1)
+        let (peer, ours) = (try world.addNode(tempo: 120), try world.addNode(tempo: 120))
+        for node in [peer, ours] {
+            world.setLink(true, at: node)
+            world.command(.enableStartStopSync(true), at: node)
+        }
+        try world.run(until: 5)
+        world.command(.setPlaying(true), at: peer)
+        try world.run(until: 10)
+        world.command(.mute(output: "Drums", .off(afterBars: 4)), at: ours)
+        try world.run(until: 11)
+        #expect(world.nodes[ours].status.undo == "Drums playing again")
+        world.command(.setPlaying(false), at: peer)
+        try world.run(until: 13)
+        #expect(world.nodes[ours].status.undo == nil)
+        world.command(.setPlaying(true), at: peer)
+        try world.run(until: 18)
+        let token = world.command(.undo, at: ours)
+        #expect(world.nodes[ours].refusal(token) == .nothingToUndo)
+    }
+
+    @Test
     func `a tempo that another peer has set since is not undone`() throws {
         var world = GatewayWorld("changed since", seed: 1)
         let (peer, ours) = (try world.addNode(tempo: 120), try world.addNode(tempo: 77))
@@ -306,7 +329,7 @@ struct UndoSceneTests {
         try adjusted.perform(.adjust(output: "Drums", OutputAdjustment(offset: 9)), nil, at: now)
         let slot = try #require(adjusted.outputs.all.firstIndex { $0.name == "Drums" })
         adjusted.outputs.remove(slot)
-        #expect(adjusted.undoText == nil)
+        #expect(adjusted.undoText(at: now) == nil)
         var refusal: CommandError?
         do throws(CommandError) {
             try adjusted.perform(.undo, nil, at: now)
@@ -318,7 +341,7 @@ struct UndoSceneTests {
         let successor = adjusted.outputs.add(.virtual("Drums"), name: "Drums", OutputRequest(.virtual("Drums")))
         #expect(successor && adjusted.outputs.all[slot].name == "Drums")
         let before = adjusted.outputs.all[slot]
-        #expect(adjusted.undoText == nil)
+        #expect(adjusted.undoText(at: now) == nil)
         #expect(throws: CommandError.self) { try adjusted.perform(.undo, nil, at: now) }
         #expect(adjusted.outputs.all[slot].offset == before.offset)
         #expect(adjusted.outputs.all[slot].isEnabled == before.isEnabled)
@@ -333,11 +356,11 @@ struct UndoSceneTests {
         let drums = try #require(adjusted.outputs.all.firstIndex { $0.name == "Drums" })
         let clock = try #require(adjusted.outputs.all.firstIndex { $0.name == "Clock" })
         adjusted.outputs.remove(drums)
-        #expect(adjusted.undoText == "offset of Clock back to 0 ms")
+        #expect(adjusted.undoText(at: now) == "offset of Clock back to 0 ms")
         try adjusted.perform(.undo, nil, at: now)
         #expect(adjusted.outputs.all[clock].offset == 0)
         #expect(adjusted.outputs.all[drums].offset == 7_000)
-        #expect(adjusted.undoText == "offset of Clock back to 7 ms")
+        #expect(adjusted.undoText(at: now) == "offset of Clock back to 7 ms")
         try adjusted.perform(.undo, nil, at: now)
         #expect(adjusted.outputs.all[clock].offset == 7_000)
     }
@@ -350,17 +373,17 @@ struct UndoSceneTests {
         // The Link peer's state does not change in this test, because nobody carries out the effects.
         try engine.perform(.setQuantum(Beats(3)), nil, at: now)
         try engine.perform(.enableStartStopSync(true), nil, at: now)
-        #expect(engine.undoText == "start/stop sync off again")
+        #expect(engine.undoText(at: now) == "start/stop sync off again")
         try engine.perform(.undo, nil, at: now)
         #expect(!engine.wantsStartStopSync)
-        #expect(engine.undoText == "start/stop sync on again")
+        #expect(engine.undoText(at: now) == "start/stop sync on again")
         try engine.perform(.undo, nil, at: now)
         #expect(engine.wantsStartStopSync)
-        #expect(engine.undoText == "start/stop sync off again")
+        #expect(engine.undoText(at: now) == "start/stop sync off again")
         var quick = scene.engine
         try quick.perform(.enableStartStopSync(true), nil, at: now)
         try quick.perform(.enableStartStopSync(false), nil, at: now)
-        #expect(quick.undoText == nil)
+        #expect(quick.undoText(at: now) == nil)
     }
 
     @Test

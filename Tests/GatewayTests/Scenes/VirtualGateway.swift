@@ -106,7 +106,7 @@ final class VirtualGateway: EffectPerformer {
             at: now)
         published = engine.board
         outputThread = VirtualOutputThread(engine.board, at: now)
-        status = StatusPicture(engine)
+        status = StatusPicture(engine, at: now)
         watchedAt = now.advanced(byMicroseconds: -10_000_000)
         (self.kept, self.clock, self.random) = (kept, clock, random)
         sequencer.plug(.own(Self.clockIn, 0, "Clock In"))
@@ -493,10 +493,9 @@ final class VirtualGateway: EffectPerformer {
             }
         }
         if engine.arbiter.following != nil, engine.arbiter.isLinkLeading || link.isEnabled { broken.append("two lead") }
-        for output in engine.outputs.all where output.presence == .here && kept.offsets[output.id] != output.live.offset
-        {
-            if output.live.offset != nil || kept.offsets[output.id]?.value(over: 0) != nil {
-                broken.append("the offset of \(output.name) is not kept")
+        for output in engine.outputs.all where output.presence == .here {
+            if kept.outputs[output.id] ?? KeptOutput() != output.live.kept {
+                broken.append("what was set at \(output.name) is not kept")
             }
         }
     }
