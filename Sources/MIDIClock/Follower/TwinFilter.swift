@@ -1,8 +1,8 @@
 /// Notices a leader whose clock arrives twice, through two cables or subscriptions, and drops the second copies.
 ///
 /// The distances of such ticks alternate steadily: short between the copies, long between the ticks. So do those of a coarse
-/// clock with two ticks in each audio period or packet, but they are closer together. What remains, the tempo tells: at
-/// most 180 BPM. A MIDI cable keeps two ticks sent at once a third of a millisecond apart.
+/// clock with two ticks in each audio period or packet, which a MIDI cable keeps a third of a millisecond apart. Where it can
+/// be either, they are copies if the tempo would be above 180 BPM otherwise.
 struct TwinFilter: Sendable {
     /// What an arrival is.
     enum Finding {
