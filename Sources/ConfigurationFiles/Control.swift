@@ -95,9 +95,7 @@ package struct Control: Hashable, Sendable {
             switch self {
             case .nudgeEarlier, .nudgeLater, .realign, .mute, .enter, .bendFaster, .bendSlower: true
             case .play, .stop, .togglePlay, .countIn, .tap, .tempo, .tempoUp, .tempoDown, .halfTempo, .doubleTempo,
-                .undo,
-                .toggleLink,
-                .linkOn, .linkOff:
+                .undo, .toggleLink, .linkOn, .linkOff:
                 false
             }
         }

@@ -18,7 +18,7 @@ package final class StateKeeper: Sendable {
     /// another run has the folder, this one begins with the settings of that, and saves nothing.
     ///
     /// - Parameters:
-    ///   - directory: created when there is something to save; nil if there is no place for it.
+    ///   - directory: created if missing; nil if there is no place for it.
     ///   - log: receives problems.
     ///   - replace: writes a file of this path, completely or not at all.
     /// - Throws: when the system gives no thread or no descriptor.
