@@ -135,7 +135,7 @@ struct StateKeeperTests {
             keeper.keep(state, .setting)
             keeper.close()
             #expect(keeper.notices.isEmpty)
-            #expect(try FileManager.default.contentsOfDirectory(atPath: directory) == ["state.json"])
+            #expect(try FileManager.default.contentsOfDirectory(atPath: directory).sorted() == ["state.json", "state.lock"])
         }
         #expect(try String(contentsOfFile: foreign, encoding: .utf8) == "foreign")
         let next = try keeper()
