@@ -135,7 +135,8 @@ struct StateKeeperTests {
             keeper.keep(state, .setting)
             keeper.close()
             #expect(keeper.notices.isEmpty)
-            #expect(try FileManager.default.contentsOfDirectory(atPath: directory).sorted() == ["state.json", "state.lock"])
+            let files = try FileManager.default.contentsOfDirectory(atPath: directory)
+            #expect(files.sorted() == ["state.json", "state.lock"])
         }
         #expect(try String(contentsOfFile: foreign, encoding: .utf8) == "foreign")
         let next = try keeper()
