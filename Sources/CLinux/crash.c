@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -34,21 +35,20 @@ void clinux_finish_now(int milliseconds) {
 }
 
 static void crash(int number, siginfo_t *information, void *context) {
+    (void)context;
     clinux_finish_now(atomic_load(&crash_timeout_ms));
-    // Swift's own handler, which reports the crash. It may return, and it counts on the fault to happen once more; but a
-    // signal from outside is no fault.
-    const struct sigaction *former = &before[number];
-    if (former->sa_flags & SA_SIGINFO) former->sa_sigaction(number, information, context);
-    else if (former->sa_handler != SIG_DFL) former->sa_handler(number);
-    signal(number, SIG_DFL);
-    // The signal stays blocked until this handler returns. Then it ends the process.
-    raise(number);
+    sigaction(number, &before[number], NULL);
+    // What a program has sent is no fault. Swift's own handler, which reports faults, would leave the process standing: it
+    // returns, and counts on the fault to happen once more.
+    if (information->si_code <= 0) signal(number, SIG_DFL);
+    // The signal stays blocked until this handler returns. Then it ends the process as if the fault had just happened.
+    if (syscall(SYS_rt_tgsigqueueinfo, getpid(), gettid(), number, information) != 0) raise(number);
 }
 
 void clinux_handle_crashes(int milliseconds) {
     atomic_store(&crash_timeout_ms, milliseconds);
     struct sigaction action = {.sa_sigaction = crash, .sa_flags = SA_SIGINFO | SA_ONSTACK};
-    sigfillset(&action.sa_mask);
+    sigemptyset(&action.sa_mask);
     for (int index = 0; index < fault_count; index++) {
         sigaction(faults[index], NULL, &before[faults[index]]);
         if (before[faults[index]].sa_handler != SIG_IGN) sigaction(faults[index], &action, NULL);

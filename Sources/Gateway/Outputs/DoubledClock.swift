@@ -14,9 +14,9 @@ package struct DoubledClock: Hashable, Sendable {
 
     /// Finds all such devices.
     ///
-    /// They are ports that receive from several outputs, or also from another run of this program, and recognized devices
-    /// of which several ports do so. A port that only its own program can subscribe is none: the bridges of PipeWire and JACK subscribe one to every output,
-    /// and keep apart what it receives.
+    /// They are ports that receive from several outputs, or also from another run of this program, and recognized devices of
+    /// which several ports do so. A port that only its own program can subscribe is none: the bridges of PipeWire and JACK
+    /// subscribe one to every output, and keep apart what it receives.
     ///
     /// - Parameters:
     ///   - outputs: in the order of their slots.
